@@ -1,0 +1,251 @@
+//! The catalog: what a manifest compiles to, and the config blob of a bundle.
+//!
+//! Its JSON is canonical (RFC 8785), has exactly one supported version, and refuses unknown fields. docs/formats/catalog.md
+//! describes it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use super::digest::{AssetDigest, ComponentDigest};
+use super::expression::Expression;
+use super::ids::{OwnerName, ResourceId, TypeName};
+use super::key::Key;
+
+/// The one catalog version that this program writes and reads.
+pub const CATALOG_VERSION: u32 = 1;
+
+/// The one language version: of expressions that travel in a catalog.
+pub const LANGUAGE_VERSION: u32 = 1;
+
+/// The longest timeout of a resource, 24 hours, in milliseconds.
+pub const MAX_TIMEOUT_MS: u64 = 86_400_000;
+
+/// A compiled manifest.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Catalog {
+    /// [`CATALOG_VERSION`].
+    pub catalog_version: u32,
+    /// [`LANGUAGE_VERSION`].
+    pub language_version: u32,
+    /// The manifest's name, which owns its objects on a node.
+    pub owner: OwnerName,
+    /// A number that the author raises with each release, 0 if none is given.
+    pub serial: u64,
+    /// Which nodes it is meant for, in the author's words; empty for any.
+    pub audience: Vec<String>,
+    /// Facts that were read under `--target`, by dotted path. A node where one differs refuses the bundle.
+    pub target_facts: BTreeMap<String, Json>,
+    /// The module of each resource type that occurs.
+    pub modules: BTreeMap<TypeName, Module>,
+    /// The assets that resources name.
+    pub assets: BTreeMap<AssetDigest, Asset>,
+    /// Every resource, in an order that respects `edges`.
+    pub resources: Vec<Resource>,
+    /// What must go before what; sorted, without duplicates.
+    pub edges: Vec<Edge>,
+}
+
+/// The component that serves a resource type.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Module {
+    /// The component's bytes.
+    pub component: ComponentDigest,
+    /// The schema version of its desired state.
+    pub schema_version: u32,
+}
+
+/// Bytes that travel with the catalog.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Asset {
+    /// Size in bytes.
+    pub size: u64,
+}
+
+/// A declared resource.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Resource {
+    /// Its address, unique in the catalog.
+    pub id: ResourceId,
+    /// Where it is declared.
+    pub source: Source,
+    /// Claims from effects and from the module, sorted.
+    pub claims: Vec<Claim>,
+    /// What it may touch, sorted.
+    pub effects: Vec<Effect>,
+    /// Paths that change with it, sorted.
+    pub affected_paths: Vec<Key>,
+    /// The deadline of one attempt, 1 to [`MAX_TIMEOUT_MS`], where the manifest sets one; else the type's own holds.
+    pub timeout_ms: Option<u64>,
+    /// When to leave it alone.
+    pub control: Option<Control>,
+    /// What it should be.
+    pub state: State,
+}
+
+/// Desired state, settled or waiting for the node.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum State {
+    /// Compiled on the controller.
+    Compiled {
+        /// The type's own desired state.
+        desired: Json,
+        /// What `validate` said of it.
+        semantics: Semantics,
+    },
+    /// Compiled on the node, from attributes of which some read facts or other resources there.
+    Deferred {
+        /// Every given attribute by canonical name; known ones are literals.
+        attributes: BTreeMap<String, Expression>,
+    },
+}
+
+/// What a desired state means, from itself alone; its claims, effects and paths are the resource's.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Semantics {
+    /// The rights it needs, as `files.write`, sorted.
+    pub capabilities: Vec<String>,
+    /// The assets it names, sorted.
+    pub assets: Vec<AssetDigest>,
+    /// Whether it is sensitive by its own nature.
+    pub sensitive: bool,
+    /// Whether it takes refreshes.
+    pub accepts_refresh: bool,
+    /// The type's own deadline, 1 to [`MAX_TIMEOUT_MS`].
+    pub timeout_ms: u64,
+    /// Shared actions it may ask for, sorted.
+    pub prerequisites: Vec<String>,
+}
+
+/// `control { if, unless }`: a resource whose gate is closed is skipped.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Control {
+    /// Managed only if true.
+    #[serde(rename = "if")]
+    pub if_: Option<Expression>,
+    /// Managed only if false.
+    pub unless: Option<Expression>,
+}
+
+/// An exclusive hold on an object.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// `path`, `package`, `unit`, `user`, `group`, or the module's own, as `MODULE/DOMAIN`.
+    pub domain: String,
+    /// Which object.
+    pub key: Key,
+    /// Which part of it; `*` overlaps every other.
+    pub qualifier: String,
+}
+
+impl Claim {
+    /// Whether the two cannot be held at once: same domain, overlapping keys and qualifiers. Keys of `path` that end in `/**`
+    /// overlap everything beneath.
+    pub fn overlaps(&self, other: &Claim) -> bool {
+        let qualifiers =
+            self.qualifier == other.qualifier || self.qualifier == "*" || other.qualifier == "*";
+        self.domain == other.domain
+            && qualifiers
+            && keys_overlap(&self.domain, &self.key.0, &other.key.0)
+    }
+}
+
+fn keys_overlap(domain: &str, left: &[u8], right: &[u8]) -> bool {
+    left == right || (domain == "path" && (is_beneath(left, right) || is_beneath(right, left)))
+}
+
+/// Whether `path` lies beneath `tree`, where `tree` is `DIR/**`; `path` may itself be such a tree.
+fn is_beneath(path: &[u8], tree: &[u8]) -> bool {
+    tree.strip_suffix(b"**")
+        .is_some_and(|folder| path.starts_with(folder))
+}
+
+/// Something a resource may touch.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Effect {
+    /// As in [`Claim`].
+    pub domain: String,
+    /// Which object.
+    pub key: Key,
+    /// What may be done, sorted: `read`, `write`.
+    pub actions: Vec<String>,
+    /// Narrows the actions where the domain has something to narrow.
+    pub qualifier: Option<String>,
+}
+
+/// One thing that must go before another.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Edge {
+    /// Goes first.
+    pub prerequisite: ResourceId,
+    /// Goes after.
+    pub dependent: ResourceId,
+    /// Why.
+    pub reason: EdgeReason,
+}
+
+/// Why one resource goes before another.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum EdgeReason {
+    /// `meta { require }`.
+    Require,
+    /// `meta { before }`.
+    Before,
+    /// An attribute of the dependent reads the prerequisite.
+    Reference,
+    /// A resource type derived it, in its words.
+    Derived(String),
+}
+
+/// A place in a manifest.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Source {
+    /// File name, relative to the folder of the manifest, with `/`.
+    pub file: String,
+    /// From 1.
+    pub line: u32,
+    /// In characters, from 1.
+    pub column: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claim(domain: &str, key: &str, qualifier: &str) -> Claim {
+        Claim {
+            domain: domain.into(),
+            key: key.into(),
+            qualifier: qualifier.into(),
+        }
+    }
+
+    #[test]
+    fn claims_overlap_by_key_tree_and_qualifier() {
+        let file = claim("path", "/srv/x/a", "");
+        assert!(file.overlaps(&file));
+        assert!(file.overlaps(&claim("path", "/srv/x/**", "")));
+        assert!(claim("path", "/srv/**", "").overlaps(&claim("path", "/srv/x/**", "")));
+        assert!(
+            !file.overlaps(&claim("path", "/srv/x", "")),
+            "a directory is not what it holds"
+        );
+        assert!(!claim("path", "/srv/x", "").overlaps(&claim("path", "/srv/x/**", "")));
+        assert!(!file.overlaps(&claim("unit", "/srv/x/a", "")));
+        assert!(claim("path", "/a", "*").overlaps(&claim("path", "/a", "mode")));
+        assert!(!claim("path", "/a", "mode").overlaps(&claim("path", "/a", "content")));
+    }
+}

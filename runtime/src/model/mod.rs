@@ -1,0 +1,9 @@
+//! The nouns that the steps share.
+//!
+//! Data, with parsing and formatting of its own text forms; it does not read files, run guests or import a step.
+
+pub mod catalog;
+pub mod digest;
+pub mod expression;
+pub mod ids;
+pub mod key;
