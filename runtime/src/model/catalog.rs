@@ -151,11 +151,8 @@ impl Claim {
     /// Whether the two cannot be held at once: same domain, overlapping keys and qualifiers. Keys of `path` that end in `/**`
     /// overlap everything beneath.
     pub fn overlaps(&self, other: &Claim) -> bool {
-        let qualifiers =
-            self.qualifier == other.qualifier || self.qualifier == "*" || other.qualifier == "*";
-        self.domain == other.domain
-            && qualifiers
-            && keys_overlap(&self.domain, &self.key.0, &other.key.0)
+        let qualifiers = self.qualifier == other.qualifier || self.qualifier == "*" || other.qualifier == "*";
+        self.domain == other.domain && qualifiers && keys_overlap(&self.domain, &self.key.0, &other.key.0)
     }
 }
 
@@ -165,8 +162,7 @@ fn keys_overlap(domain: &str, left: &[u8], right: &[u8]) -> bool {
 
 /// Whether `path` lies beneath `tree`, where `tree` is `DIR/**`; `path` may itself be such a tree.
 fn is_beneath(path: &[u8], tree: &[u8]) -> bool {
-    tree.strip_suffix(b"**")
-        .is_some_and(|folder| path.starts_with(folder))
+    tree.strip_suffix(b"**").is_some_and(|folder| path.starts_with(folder))
 }
 
 /// Something a resource may touch.
@@ -226,11 +222,7 @@ mod tests {
     use super::*;
 
     fn claim(domain: &str, key: &str, qualifier: &str) -> Claim {
-        Claim {
-            domain: domain.into(),
-            key: key.into(),
-            qualifier: qualifier.into(),
-        }
+        Claim { domain: domain.into(), key: key.into(), qualifier: qualifier.into() }
     }
 
     #[test]
@@ -239,10 +231,7 @@ mod tests {
         assert!(file.overlaps(&file));
         assert!(file.overlaps(&claim("path", "/srv/x/**", "")));
         assert!(claim("path", "/srv/**", "").overlaps(&claim("path", "/srv/x/**", "")));
-        assert!(
-            !file.overlaps(&claim("path", "/srv/x", "")),
-            "a directory is not what it holds"
-        );
+        assert!(!file.overlaps(&claim("path", "/srv/x", "")), "a directory is not what it holds");
         assert!(!claim("path", "/srv/x", "").overlaps(&claim("path", "/srv/x/**", "")));
         assert!(!file.overlaps(&claim("unit", "/srv/x/a", "")));
         assert!(claim("path", "/a", "*").overlaps(&claim("path", "/a", "mode")));

@@ -54,10 +54,7 @@ impl<K> Digest<K> {
 
     /// A digest from its 32 bytes.
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
-        Self {
-            bytes,
-            kind: PhantomData,
-        }
+        Self { bytes, kind: PhantomData }
     }
 
     /// The 32 bytes.
@@ -80,12 +77,8 @@ impl<K> Digest<K> {
     /// # Errors
     /// If `text` is anything else.
     pub fn from_hex(text: &str) -> Result<Self, DigestError> {
-        let error = || DigestError {
-            found: text.chars().take(80).collect(),
-        };
-        let lower = text
-            .bytes()
-            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        let error = || DigestError { found: text.chars().take(80).collect() };
+        let lower = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
         if text.len() != 64 || !lower {
             return Err(error());
         }
@@ -99,12 +92,8 @@ impl<K> FromStr for Digest<K> {
     type Err = DigestError;
 
     fn from_str(text: &str) -> Result<Self, DigestError> {
-        let hex = text.strip_prefix("sha256:").ok_or_else(|| DigestError {
-            found: text.chars().take(80).collect(),
-        })?;
-        Self::from_hex(hex).map_err(|_| DigestError {
-            found: text.chars().take(80).collect(),
-        })
+        let hex = text.strip_prefix("sha256:").ok_or_else(|| DigestError { found: text.chars().take(80).collect() })?;
+        Self::from_hex(hex).map_err(|_| DigestError { found: text.chars().take(80).collect() })
     }
 }
 
@@ -162,9 +151,7 @@ impl<K> Serialize for Digest<K> {
 
 impl<'de, K> Deserialize<'de> for Digest<K> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?
-            .parse()
-            .map_err(D::Error::custom)
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
     }
 }
 
@@ -176,14 +163,7 @@ mod tests {
     fn text_form_round_trips_and_refuses_others() {
         let digest = AssetDigest::of(b"hello");
         assert_eq!(digest.to_string().parse::<AssetDigest>().unwrap(), digest);
-        for bad in [
-            "",
-            "sha256:",
-            "SHA256:00",
-            &digest.hex(),
-            &digest.to_string().to_uppercase(),
-            "sha256:zz",
-        ] {
+        for bad in ["", "sha256:", "SHA256:00", &digest.hex(), &digest.to_string().to_uppercase(), "sha256:zz"] {
             assert!(bad.parse::<AssetDigest>().is_err(), "{bad}");
         }
     }

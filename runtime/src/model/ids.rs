@@ -75,8 +75,7 @@ fn starts_lower(text: &str) -> bool {
 }
 
 fn is_word(text: &str, more: &[u8]) -> bool {
-    text.bytes()
-        .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || more.contains(&byte))
+    text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || more.contains(&byte))
 }
 
 name_type! {
@@ -133,10 +132,7 @@ impl FromStr for ResourceId {
             rule: "it must be TYPE.NAME",
             found: text.chars().take(80).collect(),
         })?;
-        Ok(Self {
-            type_name: type_name.parse()?,
-            name: name.parse()?,
-        })
+        Ok(Self { type_name: type_name.parse()?, name: name.parse()? })
     }
 }
 
@@ -148,9 +144,7 @@ impl Serialize for ResourceId {
 
 impl<'de> Deserialize<'de> for ResourceId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?
-            .parse()
-            .map_err(D::Error::custom)
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
     }
 }
 
@@ -169,10 +163,7 @@ mod tests {
         for bad in ["", "-a", ".a", "a/b", "a b", "a\n"] {
             assert!(bad.parse::<ResourceName>().is_err(), "{bad}");
         }
-        assert_eq!(
-            "file.a.b".parse::<ResourceId>().unwrap().name.as_str(),
-            "a.b"
-        );
+        assert_eq!("file.a.b".parse::<ResourceId>().unwrap().name.as_str(), "a.b");
         assert!("file".parse::<ResourceId>().is_err());
     }
 }

@@ -16,13 +16,7 @@ impl Key {
     pub fn display(&self) -> String {
         String::from_utf8_lossy(&self.0)
             .chars()
-            .flat_map(|c| {
-                if needs_escape(c) {
-                    c.escape_unicode().collect::<Vec<_>>()
-                } else {
-                    vec![c]
-                }
-            })
+            .flat_map(|c| if needs_escape(c) { c.escape_unicode().collect::<Vec<_>>() } else { vec![c] })
             .collect()
     }
 }
@@ -74,10 +68,7 @@ impl Serialize for Key {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match std::str::from_utf8(&self.0) {
             Ok(text) => serializer.serialize_str(text),
-            Err(_) => Bytes {
-                bytes: STANDARD.encode(&self.0),
-            }
-            .serialize(serializer),
+            Err(_) => Bytes { bytes: STANDARD.encode(&self.0) }.serialize(serializer),
         }
     }
 }
@@ -89,9 +80,7 @@ impl<'de> Deserialize<'de> for Key {
             Form::Bytes(form) => {
                 let bytes = STANDARD.decode(&form.bytes).map_err(D::Error::custom)?;
                 if std::str::from_utf8(&bytes).is_ok() {
-                    return Err(D::Error::custom(
-                        "`$bytes` holds text: write it as a string",
-                    ));
+                    return Err(D::Error::custom("`$bytes` holds text: write it as a string"));
                 }
                 Ok(Self(bytes))
             }
@@ -111,17 +100,11 @@ mod tests {
         let json = serde_json::to_string(&bytes).unwrap();
         assert_eq!(json, r#"{"$bytes":"L/8="}"#);
         assert_eq!(serde_json::from_str::<Key>(&json).unwrap(), bytes);
-        assert!(
-            serde_json::from_str::<Key>(r#"{"$bytes":"Lw=="}"#).is_err(),
-            "text in the bytes form is refused"
-        );
+        assert!(serde_json::from_str::<Key>(r#"{"$bytes":"Lw=="}"#).is_err(), "text in the bytes form is refused");
     }
 
     #[test]
     fn display_escapes_what_misleads() {
-        assert_eq!(
-            Key::from("/a\u{1b}[0m\n\u{202e}b").display(),
-            "/a\\u{1b}[0m\\u{a}\\u{202e}b"
-        );
+        assert_eq!(Key::from("/a\u{1b}[0m\n\u{202e}b").display(), "/a\\u{1b}[0m\\u{a}\\u{202e}b");
     }
 }
