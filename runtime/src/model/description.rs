@@ -67,6 +67,8 @@ pub struct Attribute {
     pub exported: bool,
     /// It names the object, and may not wait for the node.
     pub identity: bool,
+    /// It names a file beneath the manifest's folder, and may not wait for the node.
+    pub source: bool,
     /// What the type takes when it is left out, for readers.
     pub default: Option<Json>,
     /// One or more sentences.
