@@ -4,7 +4,7 @@
 //! shut (I6).
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::run::Run;
 use super::seen;
@@ -98,7 +98,6 @@ impl Turn<'_> {
         reason.staging_name = Some(token.staging_name().to_string());
         self.run.open_gate(attempt.host(), &token);
         let applied = self.apply_and_verify(attempt, &reason).await;
-        self.run.shut_gate(attempt.host());
         self.settle(token, applied, attempt)
     }
 
@@ -247,9 +246,4 @@ fn told(change: &GuestChange, show: bool, attempt: &mut Attempt) -> Change {
         reason: change.reason.clone(),
         diff,
     }
-}
-
-/// Room for a deadline that policy shortens.
-pub(super) fn shorter(own: Duration, granted: Option<Duration>) -> Duration {
-    granted.map_or(own, |granted| own.min(granted))
 }

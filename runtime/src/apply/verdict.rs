@@ -3,7 +3,7 @@
 //! A module says what its failure left behind, and may be wrong or lie. The host knows whether it let any change through, so that
 //! decides what the module's word is worth.
 
-use crate::engine::{AttemptError, CallError, LifecycleError};
+use crate::engine::{AttemptError, CallError, GuestChange, LifecycleError};
 use crate::model::report::{EffectClass, Failure, Outcome, Phase};
 
 /// How a resource ends after a failure.
@@ -46,6 +46,22 @@ pub(super) fn refused(module: &str, phase: Phase, message: String, hint: Option<
     let effect = effect(EffectClass::BeforeChange, seen.changed);
     let failure = Failure { module: module.into(), phase, effect, attribute: None, message, hint, limit: None };
     Verdict { outcome: Outcome::Refused, failure }
+}
+
+/// The verdict on a change after which the object still differs.
+pub(super) fn not_converged(module: &str, changes: &[GuestChange]) -> Verdict {
+    let attributes: Vec<&str> = changes.iter().map(|change| change.attribute.as_str()).collect();
+    let reasons: Vec<&str> = changes.iter().map(|change| change.reason.as_str()).collect();
+    let failure = Failure {
+        module: module.into(),
+        phase: Phase::Verify,
+        effect: EffectClass::PartialChange,
+        attribute: attributes.first().map(ToString::to_string),
+        message: format!("it was applied and still differs in {}: {}", attributes.join(", "), reasons.join("; ")),
+        hint: Some("another process may be changing the same object; the next run tries again".into()),
+        limit: None,
+    };
+    Verdict { outcome: Outcome::Failed, failure }
 }
 
 fn of_call(module: &str, phase: Phase, error: CallError, seen: &Seen) -> Verdict {
