@@ -4,3 +4,9 @@
 
 /// The nouns that steps share: data only.
 pub mod model;
+
+/// Intents on disk before a change, settlements after it.
+pub mod journal;
+
+/// What the node remembers between runs: the one place that opens the database.
+pub mod store;
