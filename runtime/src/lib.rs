@@ -4,3 +4,6 @@
 
 /// The nouns that steps share: data only.
 pub mod model;
+
+/// One file that holds a catalog, its components and its assets.
+pub mod bundle;
