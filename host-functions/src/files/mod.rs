@@ -1,0 +1,3 @@
+//! Files, directories and symbolic links of the node.
+
+pub mod policy;
