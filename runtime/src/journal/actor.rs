@@ -128,8 +128,8 @@ impl JournalHandle {
     ///
     /// # Errors
     /// If the journal is closed.
-    pub fn record(&self, owner: OwnerName, resource: ResourceId, record: Recorded) -> Result<(), JournalError> {
-        self.write(Write::Record { owner, resource, record: Box::new(record) })
+    pub fn keep(&self, owner: &OwnerName, resource: &ResourceId, record: Recorded) -> Result<(), JournalError> {
+        self.write(Write::Record { owner: owner.clone(), resource: resource.clone(), record: Box::new(record) })
     }
 
     /// Returns when everything that was given before is on disk.

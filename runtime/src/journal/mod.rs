@@ -26,7 +26,7 @@ mod crash_tests;
 mod tests;
 
 pub use actor::{Journal, JournalError, JournalHandle};
-pub use entry::{Action, EffectClass, Entry, Event, Intention, Moment, Observer, OpenObligation, Operation, Settlement};
+pub use entry::{Action, Entry, Event, Intention, Moment, Observer, OpenObligation, Operation, Settlement};
 pub use obligation::{Closing, ObligationEvent, ObligationStatus, next_obligation};
 pub use staging::{StagingName, StagingNameError, random_run_id};
 pub(crate) use status::words;

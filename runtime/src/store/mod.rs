@@ -17,8 +17,8 @@ mod claims;
 mod database;
 /// What can go wrong.
 mod error;
-/// The state folder: checked from `/` down, created private.
-mod folder;
+/// Folders of our own: checked from `/` down, created private.
+pub mod folder;
 /// Queries about intents, obligations and events.
 mod intents;
 /// The lock of a run, which dies with it.
@@ -92,7 +92,7 @@ impl Store {
     /// format, is damaged, or cannot be read or written. Nothing is changed then, but that missing folders may have been created.
     pub fn open(location: &Location) -> Result<Self, StoreError> {
         let root = schema::RootIdentity::of(&location.root)?;
-        let folder = folder::create(&location.folder)?;
+        let folder = folder::create_private(&location.folder)?;
         let lock = lock::RunLock::exclusive(&folder)?;
         let path = folder.join(database::FILE_NAME);
         let connection = database::open_exclusive(&folder, &path, &root)?;
