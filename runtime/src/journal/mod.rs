@@ -21,8 +21,10 @@ mod writer;
 mod actor;
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests make files and processes to look at")]
 mod crash_tests;
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests make files and processes to look at")]
 mod tests;
 
 pub use actor::{Journal, JournalError, JournalHandle};

@@ -14,6 +14,7 @@ mod batch;
 /// Which claims overlap, without the database.
 mod claims;
 /// Opening, checking and creating the database file.
+#[allow(clippy::disallowed_methods, reason = "it opens, and copies, the database file")]
 mod database;
 /// What can go wrong.
 mod error;
@@ -22,6 +23,7 @@ pub mod folder;
 /// Queries about intents, obligations and events.
 mod intents;
 /// The lock of a run, which dies with it.
+#[allow(clippy::disallowed_methods, reason = "it reads the kernel's table of locks")]
 mod lock;
 /// Queries about recorded state.
 mod recorded;
@@ -30,11 +32,14 @@ mod rows;
 /// Runs, receipts and reports.
 mod runs;
 /// Tables, format version, identity.
+#[allow(clippy::disallowed_methods, reason = "it looks at the root that state is bound to")]
 mod schema;
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests make files and processes to look at")]
 mod hazard_tests;
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests make files and processes to look at")]
 mod tests;
 
 use std::path::{Path, PathBuf};
