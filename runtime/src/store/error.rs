@@ -199,7 +199,7 @@ impl StoreError {
     }
 
     /// Whether another holds the state just now, so that trying later may succeed: exit code 75.
-    pub fn is_temporary(&self) -> bool {
+    pub fn is_locked(&self) -> bool {
         matches!(self, Self::Locked { .. } | Self::Busy { .. })
     }
 
