@@ -57,7 +57,7 @@ impl Grant {
 
     /// Whatever the module asks for: every path and every word. What a built-in gets unless policy says otherwise.
     pub fn requested(builtin: bool) -> Self {
-        let everything = vec![PathPattern::everything()];
+        let everything = vec![PathPattern::root(), PathPattern::everything()];
         let files =
             FileGrant { read: everything.clone(), write: everything, deny: Vec::new(), setuid: true, chown: true, links: true };
         Self { builtin, files, accounts: true, facts: true, limits: Limits::default() }
