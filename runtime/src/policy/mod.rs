@@ -11,6 +11,9 @@ mod parse;
 mod row;
 mod units;
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -19,7 +22,7 @@ use host_functions::files::policy::PathPattern;
 use crate::model::digest::ComponentDigest;
 use crate::model::ids::TypeName;
 
-pub use decide::{Builtin, Decision, ModuleIdentity, Refusal, Unused};
+pub use decide::{Builtin, Decision, ModuleIdentity, Refusal, Unused, Want};
 pub use error::{PolicyError, Problem};
 pub use load::{MAX_POLICY, load};
 pub use parse::parse;

@@ -9,19 +9,13 @@ use std::str::FromStr;
 use hcl_edit::Span;
 use hcl_edit::expr::Expression;
 use hcl_edit::structure::{Attribute, Block, Body, Structure};
-use host_functions::files::policy::PathPattern;
+use host_functions::files::policy::{NEVER, PathPattern};
 
 use super::error::Problem;
 use super::{Deny, FileRow, LimitRow, ModuleRow, Policy, units};
 use crate::model::digest::ComponentDigest;
 use crate::model::ids::TypeName;
 use crate::model::key::escape;
-
-/// How deep brackets of any kind may nest; a policy needs three levels.
-const MAX_NESTING: usize = 32;
-
-/// Folders of the kernel, which no policy can grant.
-const KERNEL_FOLDERS: [&str; 3] = ["/proc", "/sys", "/dev"];
 
 /// Words that later versions may know. To ignore one would let more happen than its author wants.
 const LATER: [&str; 6] = ["signer", "processes", "packages", "systemd", "accounts", "facts"];
@@ -52,10 +46,6 @@ struct Parser<'a> {
 
 impl Parser<'_> {
     fn body(&mut self) -> Option<Body> {
-        if let Some(offset) = too_deep(self.text) {
-            self.problem(Some(offset..offset), "the policy is nested too deep", None);
-            return None;
-        }
         match hcl_edit::parser::parse_body(self.text) {
             Ok(body) => Some(body),
             Err(error) => {
@@ -94,9 +84,6 @@ impl Parser<'_> {
             match structure {
                 Structure::Attribute(attribute) if attribute.has_key("digest") => {
                     row.digest = self.text(attribute).and_then(|(text, span)| self.parsed(&text, span));
-                    if row.digest.is_none() {
-                        return;
-                    }
                 }
                 Structure::Block(inner) if inner.has_ident("files") => self.files(inner, &mut row.files),
                 Structure::Block(inner) if inner.has_ident("limits") => self.limits(inner, &mut row.limits),
@@ -108,7 +95,7 @@ impl Parser<'_> {
                 }
             }
         }
-        self.check_module(block, &row, modules);
+        self.check_digest(block, &row);
         modules.push(row);
     }
 
@@ -121,14 +108,10 @@ impl Parser<'_> {
         self.parsed(label.as_str(), label.span())
     }
 
-    fn check_module(&mut self, block: &Block, row: &ModuleRow, others: &[ModuleRow]) {
-        if row.digest.is_none() && !self.reserved.contains(&row.name) {
+    fn check_digest(&mut self, block: &Block, row: &ModuleRow) {
+        if !block.body.has_attribute("digest") && !self.reserved.contains(&row.name) {
             let message = format!("`{}` is not built in, so its row must name a `digest`", row.name);
             self.problem(block.ident.span(), &message, Some("`runtime module inspect FILE` prints the digest"));
-        }
-        if let Some(other) = others.iter().find(|other| other.name == row.name && other.digest == row.digest) {
-            let message = format!("line {} has a row for the same module already", other.line);
-            self.problem(block.ident.span(), &message, None);
         }
     }
 
@@ -193,8 +176,8 @@ impl Parser<'_> {
     fn allowed_paths(&mut self, attribute: &Attribute) -> Vec<PathPattern> {
         let paths = self.paths(attribute);
         for (pattern, span) in &paths {
-            if let Some(folder) = KERNEL_FOLDERS.iter().find(|folder| is_in(&pattern.literal_folder(), folder)) {
-                self.problem(span.clone(), &format!("nothing in `{folder}` can be granted"), None);
+            if NEVER.iter().any(|folder| is_in(&pattern.literal_folder(), folder)) {
+                self.problem(span.clone(), "nothing in `/proc`, `/sys` and `/dev` can be granted", None);
             }
         }
         paths.into_iter().map(|(pattern, _)| pattern).collect()
@@ -292,23 +275,6 @@ impl Parser<'_> {
     }
 }
 
-/// Where brackets nest deeper than any policy needs, so that the parser need not recurse that deep. Brackets in strings and comments
-/// count too, which no policy comes near.
-fn too_deep(text: &str) -> Option<usize> {
-    let mut depth = 0_usize;
-    for (offset, byte) in text.bytes().enumerate() {
-        match byte {
-            b'{' | b'[' | b'(' => depth += 1,
-            b'}' | b']' | b')' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if depth > MAX_NESTING {
-            return Some(offset);
-        }
-    }
-    None
-}
-
-fn is_in(path: &[u8], folder: &str) -> bool {
-    path.strip_prefix(folder.as_bytes()).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+fn is_in(path: &[u8], folder: &[u8]) -> bool {
+    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
 }
