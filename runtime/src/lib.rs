@@ -4,3 +4,6 @@
 
 /// The nouns that steps share: data only.
 pub mod model;
+
+/// The components that the program was built with.
+pub mod builtins;
