@@ -26,11 +26,11 @@ panic = "abort"
 const SOURCE: &str = r#"
 wit_bindgen::generate!({ inline: "package an:outsider@1.0.0; world guest { import note: func(text: string); export greet: func() -> string; }" });
 
-struct Guest;
+struct Outsider;
 
-export!(Guest);
+export!(Outsider);
 
-impl crate::Guest for Guest {
+impl Guest for Outsider {
     fn greet() -> String {
         note("greeting");
         "hello".to_owned()
