@@ -9,6 +9,9 @@ use crate::{Failure, setup};
 /// The manifest that is shown.
 const MANIFEST: &str = "docs/examples/motd/site.hcl";
 
+/// What tells a resource which system it is on.
+const OS_RELEASE: &str = "ID=debian\nVERSION_ID=\"12\"\nPRETTY_NAME=\"A scratch root\"\n";
+
 /// Sets up, builds, and shows it in an empty scratch folder.
 pub(crate) fn run() -> Result<(), Failure> {
     setup::wasm()?;
@@ -31,7 +34,7 @@ fn show(runtime: &Path, scratch: &Path) -> Result<(), Failure> {
     expect(&[runtime, "apply", &bundle, "--root", &root, "--detailed-exitcode"], 0)
 }
 
-/// A folder with an empty root in it, as a node that has nothing yet.
+/// A folder with a root in it, as a node that has nothing yet.
 fn empty_scratch_folder(built: &Path) -> Result<PathBuf, Failure> {
     let scratch = built.join("demo");
     let failed = |error| format!("`{}` cannot be made anew: {error}", scratch.display());
@@ -39,6 +42,9 @@ fn empty_scratch_folder(built: &Path) -> Result<PathBuf, Failure> {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(failed(error)),
         _ => {}
     }
-    std::fs::create_dir_all(scratch.join("root/etc")).map_err(failed)?;
+    for folder in ["root/etc", "root/srv"] {
+        std::fs::create_dir_all(scratch.join(folder)).map_err(failed)?;
+    }
+    std::fs::write(scratch.join("root/etc/os-release"), OS_RELEASE).map_err(failed)?;
     Ok(scratch)
 }
