@@ -17,7 +17,7 @@ fn run() -> Result<(), ScriptError> {
     let script = Script::new(Environment::new(std::env::vars_os()), 2)?;
     let guests = script.workspace().join("tests/guests");
     println!("cargo::rerun-if-changed={}", guests.display());
-    for line in script.watch() {
+    for line in script.watch(None) {
         println!("{line}");
     }
     script.embed(&Names::of_folders(&guests)?, None)

@@ -109,6 +109,12 @@ impl Names {
 /// Why components could not be taken from a folder, or put into generated code.
 #[derive(Debug, thiserror::Error)]
 pub enum EmbedError {
+    /// The folder of given components is relative, and a build script does not run where its user stands.
+    #[error("`{}` is not an absolute path", folder.display())]
+    Relative {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// A given component cannot be read.
     #[error("the given component `{}` cannot be read", path.display())]
     Read {
@@ -141,8 +147,11 @@ pub enum EmbedError {
 /// Takes `FOLDER/NAME.wasm` for each name, as it is, in place of building it.
 ///
 /// # Errors
-/// If one is missing or is no component.
+/// If the folder is relative, or a file is missing or is no component.
 pub fn given(folder: &Path, names: &Names) -> Result<Vec<Component>, EmbedError> {
+    if folder.is_relative() {
+        return Err(EmbedError::Relative { folder: folder.to_owned() });
+    }
     let take = |name: &str| {
         let path = folder.join(format!("{name}.wasm"));
         let bytes = std::fs::read(&path).map_err(|source| EmbedError::Read { path: path.clone(), source })?;
@@ -200,6 +209,7 @@ mod tests {
     fn given_components_must_be_there_and_be_components() {
         let folder = tempfile::tempdir().unwrap();
         let names = Names::parse("file").unwrap();
+        assert!(matches!(given(Path::new("out"), &names), Err(EmbedError::Relative { .. })));
         assert!(matches!(given(folder.path(), &names), Err(EmbedError::Read { .. })));
         std::fs::write(folder.path().join("file.wasm"), "text").unwrap();
         assert!(matches!(given(folder.path(), &names), Err(EmbedError::NotAComponent { .. })));

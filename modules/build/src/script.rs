@@ -73,15 +73,14 @@ impl Script {
         &self.workspace
     }
 
-    /// The folder that the script may write to.
-    pub fn out_folder(&self) -> &Path {
-        &self.out_folder
-    }
-
-    /// Lines for cargo: run the script again when the sources of guests change, or another toolchain is forced.
-    pub fn watch(&self) -> impl Iterator<Item = String> {
-        let changed = GUEST_SOURCES.iter().map(|name| format!("cargo::rerun-if-changed={}", self.workspace.join(name).display()));
-        changed.chain([format!("cargo::rerun-if-env-changed={FORCE_VARIABLE}")])
+    /// Lines for cargo: run the script again when a component that `given_variable` gives, a source of guests or the forced
+    /// toolchain changes.
+    pub fn watch(&self, given_variable: Option<&str>) -> impl Iterator<Item = String> {
+        let sources = GUEST_SOURCES.iter().map(|name| self.workspace.join(name));
+        let changed = sources.chain(given_variable.and_then(|name| self.environment.path(name)));
+        let changed = changed.map(|path| format!("cargo::rerun-if-changed={}", path.display()));
+        let variables = [FORCE_VARIABLE].into_iter().chain(given_variable);
+        changed.chain(variables.map(|name| format!("cargo::rerun-if-env-changed={name}")))
     }
 
     /// Builds the components and embeds them (see [`embed`]); where the variable `given_variable` names a folder, takes
