@@ -254,6 +254,7 @@ fn attribute(from: wit::Attribute) -> Result<Attribute, String> {
         sensitive: flags.contains(wit::AttributeFlags::SENSITIVE),
         exported: flags.contains(wit::AttributeFlags::EXPORTED),
         identity: flags.contains(wit::AttributeFlags::IDENTITY),
+        source: flags.contains(wit::AttributeFlags::SOURCE),
         default: from.default_json.map(|text| parse_json(&text)).transpose().map_err(|error| format!("`{name}`: {error}"))?,
         doc: message(&from.doc),
         name,

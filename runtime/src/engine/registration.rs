@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::description::{Attribute, Description};
+use crate::model::description::{Attribute, AttributeType, Description};
 
 /// Names of blocks that every resource has, which no attribute may take.
 const RESERVED_NAMES: [&str; 1] = ["meta"];
@@ -41,6 +41,9 @@ fn check_attribute(attribute: &Attribute) -> Result<(), String> {
     let name = &attribute.name;
     if attribute.identity && attribute.sensitive {
         return Err(format!("the attribute `{name}` is identity and sensitive: what names an object cannot be hidden"));
+    }
+    if attribute.source && (attribute.attribute_type != AttributeType::String || attribute.sensitive) {
+        return Err(format!("the attribute `{name}` names a source and is not plain text"));
     }
     match &attribute.default {
         Some(_) if attribute.required => Err(format!("the required attribute `{name}` has a default")),
@@ -92,7 +95,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::model::description::{AttributeType, Ensure, Selectors};
+    use crate::model::description::{Ensure, Selectors};
 
     fn attribute(name: &str) -> Attribute {
         Attribute {
@@ -104,6 +107,7 @@ mod tests {
             sensitive: false,
             exported: false,
             identity: false,
+            source: false,
             default: None,
             doc: String::new(),
         }

@@ -103,6 +103,8 @@ pub enum State {
     Deferred {
         /// Every given attribute by canonical name; known ones are literals.
         attributes: BTreeMap<String, Expression>,
+        /// The files that attributes flagged as source name, by that name, as assets.
+        sources: BTreeMap<String, AssetDigest>,
     },
 }
 

@@ -67,10 +67,61 @@ pub struct Attribute {
     pub exported: bool,
     /// It names the object, and may not wait for the node.
     pub identity: bool,
+    /// It names a file beneath the manifest's folder, and may not wait for the node.
+    pub source: bool,
     /// What the type takes when it is left out, for readers.
     pub default: Option<Json>,
     /// One or more sentences.
     pub doc: String,
+}
+
+/// A value that an attribute does not take. It does not hold the value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Mismatch {
+    /// It is null where null may not be written.
+    #[error("`{attribute}` may not be null")]
+    Null {
+        /// The attribute.
+        attribute: String,
+    },
+    /// It has another type.
+    #[error("`{attribute}` must be {wanted}, not {found}")]
+    Type {
+        /// The attribute.
+        attribute: String,
+        /// Its type, for people.
+        wanted: String,
+        /// What kind of value was given.
+        found: &'static str,
+    },
+}
+
+impl Attribute {
+    /// The value as modules see it: none for null where null means omitted.
+    ///
+    /// # Errors
+    /// If the attribute does not take it; nothing is coerced.
+    pub fn check(&self, value: Json) -> Result<Option<Json>, Mismatch> {
+        if value.is_null() && self.attribute_type != AttributeType::Any {
+            return if self.nullable { Ok(None) } else { Err(Mismatch::Null { attribute: self.name.clone() }) };
+        }
+        if !self.attribute_type.accepts(&value) {
+            let wanted = self.attribute_type.to_string();
+            return Err(Mismatch::Type { attribute: self.name.clone(), wanted, found: kind_of(&value) });
+        }
+        Ok(Some(value))
+    }
+}
+
+fn kind_of(value: &Json) -> &'static str {
+    match value {
+        Json::Null => "null",
+        Json::Bool(_) => "a boolean",
+        Json::Number(_) => "a number",
+        Json::String(_) => "a string",
+        Json::Array(_) => "a list",
+        Json::Object(_) => "an object",
+    }
 }
 
 /// The vocabulary of `ensure`.

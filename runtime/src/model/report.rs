@@ -112,6 +112,24 @@ pub struct ResourceReport {
     pub duration_us: u64,
 }
 
+impl ResourceReport {
+    /// The report of a resource that nothing has been done about.
+    pub fn untouched(id: ResourceId) -> Self {
+        Self {
+            id,
+            outcome: Outcome::NotReached,
+            action: Action::Unchanged,
+            changes: Vec::new(),
+            drift: false,
+            reason: None,
+            incomplete_preview: None,
+            failure: None,
+            log: Vec::new(),
+            duration_us: 0,
+        }
+    }
+}
+
 /// How a resource ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
