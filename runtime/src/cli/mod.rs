@@ -21,7 +21,6 @@ pub mod reference;
 mod observe;
 mod printer;
 mod render;
-mod scaffold;
 mod trace;
 
 use std::ffi::OsString;

@@ -53,6 +53,14 @@ pub struct InputOptions {
     pub cache_dir: Option<PathBuf>,
 }
 
+impl InputOptions {
+    /// Whether anything is given that only a manifest can take.
+    pub fn has_any(&self) -> bool {
+        let Self { variables, variable_files, target, modules, cache_dir: _ } = self;
+        !(variables.is_empty() && variable_files.is_empty() && target.is_none() && modules.is_empty())
+    }
+}
+
 /// Check a manifest or a bundle and write nothing
 ///
 /// A file that ends in `.hcl` is compiled like `compile` does, and the bundle is thrown away. Any other file is checked as a bundle:

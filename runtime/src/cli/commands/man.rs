@@ -1,30 +1,19 @@
 //! `runtime man`.
 
-use clap_mangen::Man;
 use serde_json::json;
 
 use super::files;
 use crate::cli::args::{Arguments, ManArgs};
 use crate::cli::error::CliError;
 use crate::cli::output::Answer;
-use crate::cli::reference::pages;
 use crate::report::line;
 
 pub(super) fn run(args: &ManArgs) -> Result<Answer, CliError> {
     files::make_folder(&args.folder)?;
-    let mut names = Vec::new();
-    for (words, command) in pages(Arguments::described()) {
-        let name = format!("{}.1", words.join("-"));
-        let path = args.folder.join(&name);
-        let mut page = Vec::new();
-        let title = words.join("-");
-        let written = Man::new(command.name(title.clone()).bin_name(words.join(" "))).title(title).render(&mut page);
-        written.map_err(|source| CliError::Write { path: path.clone(), source })?;
-        files::write(&path, &page)?;
-        names.push(name);
-    }
+    clap_mangen::generate_to(Arguments::described(), &args.folder)
+        .map_err(|source| CliError::Write { path: args.folder.clone(), source })?;
     let folder = line(&args.folder.display().to_string());
-    Ok(super::remark(format!("wrote {} man pages to `{folder}`\n", names.len()), json!({ "folder": folder, "pages": names })))
+    Ok(super::remark(format!("wrote the man pages to `{folder}`\n"), json!({ "folder": folder })))
 }
 
 #[cfg(test)]
@@ -34,12 +23,13 @@ mod tests {
     #[test]
     fn a_page_for_each_command_and_none_for_hidden_ones() {
         let folder = tempfile::tempdir().unwrap();
-        let pages = run(&ManArgs { folder: folder.path().join("man1") }).unwrap().data["pages"].clone();
+        let pages = folder.path().join("man1");
+        let answer = run(&ManArgs { folder: pages.clone() }).unwrap();
+        assert_eq!(answer.data["folder"], pages.to_str().unwrap());
         for page in ["runtime.1", "runtime-apply.1", "runtime-module-new.1"] {
-            assert!(pages.as_array().unwrap().contains(&json!(page)), "{pages}");
-            let text = std::fs::read_to_string(folder.path().join("man1").join(page)).unwrap();
+            let text = std::fs::read_to_string(pages.join(page)).unwrap();
             assert!(text.contains(".TH"), "{page}");
         }
-        assert!(!pages.as_array().unwrap().contains(&json!("runtime-man.1")));
+        assert!(!pages.join("runtime-man.1").exists());
     }
 }

@@ -73,8 +73,8 @@ fn state_rows(state: &State) -> Vec<Vec<String>> {
             }
             rows
         }
-        State::Deferred { attributes } => {
-            let names: Vec<String> = attributes.keys().map(|name| line(name)).collect();
+        State::Deferred { attributes, sources } => {
+            let names: Vec<String> = attributes.keys().chain(sources.keys()).map(|name| line(name)).collect();
             vec![row("deferred", format!("settled on the node from {}", names.join(", ")))]
         }
     }
@@ -138,7 +138,7 @@ mod tests {
                 {
                     "id": "file.motd", "source": {"file": "site.hcl", "line": 8, "column": 1},
                     "claims": [], "effects": [], "affected_paths": [], "timeout_ms": null, "control": null,
-                    "state": {"deferred": {"attributes": {}}}
+                    "state": {"deferred": {"attributes": {}, "sources": {"source": format!("sha256:{}", "aa".repeat(32))}}}
                 }
             ],
             "edges": [{"prerequisite": "file.dir", "dependent": "file.motd", "reason": "require"}]
