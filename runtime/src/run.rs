@@ -1,161 +1,114 @@
-//! The whole pipeline, one call a step.
+//! The whole pipeline, one call a step. Read this second, after the crate's table of contents.
+//!
+//! [`compile`] makes a bundle, anywhere. [`apply`] takes one to a [`Report`] on a node; in noop it is the plan. A step that refuses ends
+//! the run before anything has changed; once the walk has begun, every way out is a report.
+
+mod controller;
+mod error;
+mod node;
+mod request;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::Value as Json;
 
+use crate::bundle::Bundle;
+use crate::engine::{Engine, EngineOptions};
 use crate::model::catalog::Catalog;
 use crate::model::description::Description;
 use crate::model::digest::{BundleDigest, ComponentDigest};
-use crate::model::ids::{OwnerName, ResourceId, TypeName};
-use crate::model::report::{Report, ResourceReport, RunMode};
+use crate::model::ids::ResourceId;
+use crate::model::report::{Report, RunMode};
 
-/// What to compile.
-#[derive(Debug, Clone)]
-pub struct CompileRequest {
-    /// The manifest.
-    pub manifest: PathBuf,
-    /// Where the bundle goes.
-    pub output: PathBuf,
-    /// Variables as text, in the order given.
-    pub variables: Vec<(String, String)>,
-    /// Files of variables, in the order given.
-    pub variable_files: Vec<PathBuf>,
-    /// Facts of the node that it is meant for.
-    pub target_facts: Option<PathBuf>,
-    /// Modules that are not built in.
-    pub modules: Vec<(String, PathBuf)>,
-    /// Where compiled code is kept.
-    pub cache: Option<PathBuf>,
-}
-
-/// What was compiled.
-#[derive(Debug, Clone)]
-pub struct CompileSummary {
-    /// The bundle.
-    pub bundle: BundleDigest,
-    /// Its size in bytes.
-    pub size: u64,
-    /// The manifest's name.
-    pub owner: OwnerName,
-    /// How many resources.
-    pub resources: usize,
-    /// How many of them are settled on the node.
-    pub deferred: usize,
-    /// How many assets.
-    pub assets: usize,
-    /// The component of each type.
-    pub modules: BTreeMap<TypeName, ComponentDigest>,
-}
-
-/// What to do with a bundle on a node.
-#[derive(Debug, Clone)]
-pub struct NodeRequest {
-    /// The bundle.
-    pub bundle: PathBuf,
-    /// The node's `/`.
-    pub root: PathBuf,
-    /// Where state is kept.
-    pub state_dir: PathBuf,
-    /// The policy file; none for the default policy.
-    pub policy: Option<PathBuf>,
-    /// Where compiled code is kept.
-    pub cache: Option<PathBuf>,
-    /// Whether it may change the node.
-    pub mode: RunMode,
-    /// How many resources at once.
-    pub parallelism: usize,
-    /// Stop after the first failure.
-    pub fail_fast: bool,
-}
-
-/// Hears how a run goes.
-pub trait Observer: Send + Sync {
-    /// The run is admitted and has this many resources.
-    fn begun(&self, total: usize);
-
-    /// A resource has ended.
-    fn resource(&self, resource: &ResourceReport);
-}
+pub use crate::apply::{Observer, Unresolved};
+pub use error::{ErrorKind, RunError};
+pub use request::{CompileRequest, CompileSummary, NodeRequest};
 
 /// What recovery did.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use = "what is unresolved blocks its resource"]
 pub struct Recovery {
-    /// What is safe again.
+    /// Settled.
     pub recovered: Vec<ResourceId>,
-    /// What is not, why, and what to do.
-    pub unresolved: Vec<(ResourceId, String, Option<String>)>,
+    /// Still open, with what is in the way.
+    pub unresolved: BTreeMap<ResourceId, Unresolved>,
 }
 
-/// What kind of error it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ErrorKind {
-    /// What was asked for cannot be.
-    Usage,
-    /// A manifest, bundle or policy is wrong.
-    BadData,
-    /// A file could not be read or written.
-    Io,
-    /// Another run holds the lock.
-    Locked,
-    /// The run was refused.
-    Refused,
-    /// An intent is unresolved.
-    Unresolved,
+/// Makes a bundle from a manifest and writes it beside its target, which it then replaces.
+///
+/// # Errors
+/// See [`RunError`]; an older file at the target is then as it was.
+pub fn compile(request: &CompileRequest) -> Result<CompileSummary, RunError> {
+    let compiled = controller::compile(request)?;
+    let written = compiled.write(&request.output)?;
+    Ok(compiled.summary(&written))
 }
 
-/// Why a command of the pipeline did not give its result.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// Not joined with the pipeline yet.
-    #[error("the pipeline is not part of this build")]
-    Absent,
+/// Compiles and writes nothing.
+///
+/// # Errors
+/// As [`compile`].
+pub fn validate(request: &CompileRequest) -> Result<CompileSummary, RunError> {
+    let compiled = controller::compile(request)?;
+    let measured = compiled.measure()?;
+    Ok(compiled.summary(&measured))
 }
 
-impl RunError {
-    /// What kind of error it is.
-    pub fn kind(&self) -> ErrorKind {
-        ErrorKind::Io
+/// Takes a bundle to a report: receipt, recovery, plan, claims, the walk. With [`RunMode::Noop`] nothing is written anywhere.
+///
+/// # Errors
+/// If the run is refused or cannot begin, and nothing was touched; or if the journal cannot be written any more.
+pub fn apply(request: &NodeRequest, observer: &dyn Observer) -> Result<Report, RunError> {
+    apply_watched(request, observer, None)
+}
+
+/// As [`apply`]; `watch` is told of every entry of the journal, on the thread that writes it. For tests that stop the process there.
+///
+/// # Errors
+/// As [`apply`].
+pub fn apply_watched(
+    request: &NodeRequest,
+    observer: &dyn Observer,
+    watch: Option<crate::journal::Observer>,
+) -> Result<Report, RunError> {
+    match request.mode {
+        RunMode::Noop => node::look(request, observer),
+        RunMode::Apply => node::converge(request, observer, watch),
     }
-
-    /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
-        None
-    }
 }
 
-/// Makes a bundle.
-pub fn compile(_request: &CompileRequest) -> Result<CompileSummary, RunError> {
-    Err(RunError::Absent)
+/// Settles what interrupted runs left open, with the modules of this program and of the request's bundle, if it has one.
+///
+/// # Errors
+/// If the state or the bundle cannot be used.
+pub fn recover(request: &NodeRequest) -> Result<Recovery, RunError> {
+    node::recover(request)
 }
 
-/// As [`compile`], but writes nothing.
-pub fn validate(_request: &CompileRequest) -> Result<CompileSummary, RunError> {
-    Err(RunError::Absent)
+/// Opens a bundle, and checks its structure and catalog. Nothing in it runs.
+///
+/// # Errors
+/// If it is no bundle.
+pub fn inspect_bundle(path: &Path) -> Result<(BundleDigest, Catalog), RunError> {
+    let bundle = Bundle::open(path)?;
+    let catalog = bundle.catalog()?;
+    Ok((bundle.digest(), catalog))
 }
 
-/// Takes a bundle to a report.
-pub fn apply(_request: &NodeRequest, _observer: &dyn Observer) -> Result<Report, RunError> {
-    Err(RunError::Absent)
+/// The facts of the node whose `/` is `root`.
+///
+/// # Errors
+/// If they cannot be read.
+pub fn facts(root: &Path) -> Result<Json, RunError> {
+    Ok(host_functions::Node::open(root, &[])?.facts().clone())
 }
 
-/// Settles open intents.
-pub fn recover(_request: &NodeRequest) -> Result<Recovery, RunError> {
-    Err(RunError::Absent)
-}
-
-/// Opens a bundle and checks it.
-pub fn inspect_bundle(_bundle: &Path) -> Result<(BundleDigest, Catalog), RunError> {
-    Err(RunError::Absent)
-}
-
-/// The node's facts.
-pub fn facts(_root: &Path) -> Result<Json, RunError> {
-    Err(RunError::Absent)
-}
-
-/// What a component says about itself.
-pub fn inspect_module(_bytes: &[u8]) -> Result<(ComponentDigest, Description), RunError> {
-    Err(RunError::Absent)
+/// What a component says about its resource type. Its `describe` runs, without access to anything.
+///
+/// # Errors
+/// If it is not a component of the contract.
+pub fn inspect_module(bytes: &[u8]) -> Result<(ComponentDigest, Description), RunError> {
+    let module = Engine::new(EngineOptions::default())?.load(bytes)?;
+    Ok((module.digest(), module.description().clone()))
 }

@@ -13,7 +13,9 @@ mod walk;
 
 use crate::model::report::{Action, EffectClass, ResourceReport};
 
+pub use recover::{Recovery, Unresolved, recover};
 pub use run::Run;
+pub use walk::{Pace, walk};
 
 /// Told of each resource as it ends, in the order in which they end.
 pub trait Observer: Send + Sync {

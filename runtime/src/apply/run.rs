@@ -6,18 +6,20 @@ use std::time::Instant;
 
 use host_functions::assets::AssetSource;
 use host_functions::gate::IntentGate;
-use host_functions::node::staging::StagingName;
 use host_functions::{HostContext, Node};
 
+use super::recover::Unresolved;
 use crate::engine::{Attempt, AttemptError, Reason};
 use crate::journal::{IntentToken, IntentWitness, JournalHandle};
-use crate::model::ids::{OwnerName, ResourceId};
+use crate::model::ids::{OwnerName, ResourceId, RunId};
 use crate::model::report::RunMode;
 use crate::plan::{Groups, Ready};
 use crate::store::Recorded;
 
 /// The run that turns belong to.
 pub struct Run {
+    /// Its id; none in noop, which leaves no trace.
+    pub id: Option<RunId>,
     /// Whether it may change the node.
     pub mode: RunMode,
     /// Whose bundle it is.
@@ -31,15 +33,20 @@ pub struct Run {
     /// What earlier runs left behind.
     pub recorded: BTreeMap<ResourceId, Recorded>,
     /// Resources whose interrupted operation is not settled, with the reason.
-    pub unresolved: BTreeMap<ResourceId, String>,
+    pub unresolved: BTreeMap<ResourceId, Unresolved>,
     /// The resources of each type, for conflicts within it.
     pub groups: Groups,
 }
 
 impl Run {
+    /// Its id, which every run but noop has.
+    pub(super) fn id(&self) -> &RunId {
+        self.id.as_ref().expect("noop ends a turn before it needs an id")
+    }
+
     /// Why the resource may not be touched, if an interrupted operation of it is open.
-    pub(super) fn unresolved(&self, id: &ResourceId) -> Option<String> {
-        self.unresolved.get(id).cloned()
+    pub(super) fn unresolved(&self, id: &ResourceId) -> Option<&Unresolved> {
+        self.unresolved.get(id)
     }
 
     /// The host's side of a new attempt.
@@ -51,12 +58,6 @@ impl Run {
     /// The journal, which every run but noop has.
     pub(super) fn journal(&self) -> &JournalHandle {
         self.journal.as_ref().expect("noop ends a turn before it needs the journal")
-    }
-
-    /// Lets changes through as long as the intent is open.
-    pub(super) fn open_gate(&self, host: &mut HostContext, token: &IntentToken) {
-        let staging = StagingName::parse(token.staging_name().as_str()).expect("the journal makes staging names of the host's grammar");
-        host.set_intent(Arc::new(Gate(token.witness())), staging);
     }
 
     /// What has changed since the plan that forbids the change, in words.
@@ -75,6 +76,12 @@ impl Run {
         let own = conflicts.into_iter().find(|conflict| conflict.resources.contains(&ready.id));
         Ok(own.map(|conflict| conflict.message))
     }
+}
+
+/// Lets changes of an attempt through as long as the intent is open.
+pub(super) fn open_gate(host: &mut HostContext, token: &IntentToken) {
+    let staging = token.staging_name().as_str().parse();
+    host.set_intent(Arc::new(Gate(token.witness())), staging.expect("the journal's staging names are of the host's grammar"));
 }
 
 /// The journal's witness as the gate that host functions ask.

@@ -6,7 +6,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::run::Run;
+use serde_json::Value as Json;
+
+use super::run::{Run, open_gate};
 use super::seen;
 use super::verdict::{self, Verdict};
 use crate::engine::{Attempt, AttemptError, CheckResult, GuestChange, Needed, Prior, Reason, Verification};
@@ -35,9 +37,8 @@ struct Turn<'a> {
 
 impl Turn<'_> {
     async fn go(&mut self) -> Result<(), JournalError> {
-        if let Some(reason) = self.run.unresolved(&self.ready.id) {
-            self.report.outcome = Outcome::Unresolved;
-            self.report.reason = Some(reason);
+        if let Some(unresolved) = self.run.unresolved(&self.ready.id) {
+            self.end(Outcome::Unresolved, Action::Skip, format!("an interrupted change is not settled: {}", unresolved.reason));
             return Ok(());
         }
         let host = self.run.host(self.ready);
@@ -65,7 +66,7 @@ impl Turn<'_> {
             Err(error) => self.fail_call(Phase::Check, error, attempt),
             Ok(CheckResult::InSync(observed)) => {
                 self.report.outcome = Outcome::Unchanged;
-                self.keep_unchanged(observed)?;
+                self.keep_unchanged(observed.as_ref())?;
             }
             Ok(CheckResult::Skipped(reason)) => self.end(Outcome::Skipped, Action::Skip, reason),
             Ok(CheckResult::CannotPlan(reason)) => self.end(Outcome::CannotPlan, Action::Skip, reason),
@@ -86,7 +87,8 @@ impl Turn<'_> {
         self.report.incomplete_preview.clone_from(&needed.incomplete_preview);
         let show = self.run.mode == RunMode::Noop || needed.action != Action::Create;
         self.report.changes = needed.changes.iter().map(|change| told(change, show, attempt)).collect();
-        self.report.drift = self.recorded().is_some_and(|recorded| self.is_drift(recorded));
+        let (desired, component) = (&self.ready.desired_text, self.ready.module.digest());
+        self.report.drift = self.recorded().is_some_and(|recorded| recorded.difference_is_drift(desired, &component));
     }
 
     async fn change(&mut self, attempt: &mut Attempt, mut reason: Reason) -> Result<(), JournalError> {
@@ -96,7 +98,7 @@ impl Turn<'_> {
         }
         let token = self.run.journal().intend(self.intention()).await?;
         reason.staging_name = Some(token.staging_name().to_string());
-        self.run.open_gate(attempt.host(), &token);
+        open_gate(attempt.host(), &token);
         let applied = self.apply_and_verify(attempt, &reason).await;
         self.settle(token, applied, attempt)
     }
@@ -128,7 +130,7 @@ impl Turn<'_> {
         let settlement = match applied {
             Applied::Converged { outputs, observed } => {
                 self.report.outcome = Outcome::Changed;
-                Settlement { ending: Ending::Done, record: Some(self.record(outputs, observed)), detail: None }
+                Settlement { ending: Ending::Done, record: Some(self.record(outputs.as_ref().map(canonical), observed.as_ref())), detail: None }
             }
             Applied::NotConverged(changes) => {
                 self.fail(verdict::not_converged(self.module(), &changes));
@@ -164,46 +166,47 @@ impl Turn<'_> {
         }
     }
 
-    fn record(&self, outputs: Option<serde_json::Value>, observed: Option<serde_json::Value>) -> Recorded {
+    fn record(&self, outputs: Option<String>, observed: Option<&Json>) -> Recorded {
         Recorded {
             component: self.ready.module.digest(),
             schema_version: self.ready.module.description().schema_version,
-            inputs: self.ready.desired.clone(),
+            inputs: self.ready.desired_text.clone(),
             outputs,
-            observed,
+            observed: observed.map(canonical),
             configuration: None,
             converged: true,
+            run: self.run.id().clone(),
         }
     }
 
     /// A resource that is as desired is on record too, so that drift can be told next time.
-    fn keep_unchanged(&mut self, observed: Option<serde_json::Value>) -> Result<(), JournalError> {
+    fn keep_unchanged(&self, observed: Option<&Json>) -> Result<(), JournalError> {
         if self.run.mode == RunMode::Noop {
             return Ok(());
         }
         let outputs = self.recorded().and_then(|recorded| recorded.outputs.clone());
         let record = self.record(outputs, observed);
-        if self.recorded() == Some(&record) {
+        let same = |before: &Recorded| Recorded { run: record.run.clone(), ..before.clone() } == record;
+        if self.recorded().is_some_and(same) {
             return Ok(());
         }
-        self.run.journal().keep(&self.run.owner, &self.ready.id, record)
+        self.run.journal().record(self.run.owner.clone(), self.ready.id.clone(), record)
     }
 
     fn recorded(&self) -> Option<&Recorded> {
         self.run.recorded.get(&self.ready.id)
     }
 
-    fn is_drift(&self, recorded: &Recorded) -> bool {
-        recorded.converged && recorded.inputs == self.ready.desired && recorded.component == self.ready.module.digest()
-    }
-
+    /// What the last run recorded; it is our own text, so that it parses is not in doubt but where the database was tampered with.
     fn prior(&self) -> Option<Prior> {
-        self.recorded().map(|recorded| Prior {
+        let json = |text: &String| serde_json::from_str(text).ok();
+        let recorded = self.recorded()?;
+        Some(Prior {
             schema_version: recorded.schema_version,
-            inputs: recorded.inputs.clone(),
-            outputs: recorded.outputs.clone(),
-            observed: recorded.observed.clone(),
-            configuration: recorded.configuration.clone(),
+            inputs: json(&recorded.inputs)?,
+            outputs: recorded.outputs.as_ref().and_then(json),
+            observed: recorded.observed.as_ref().and_then(json),
+            configuration: recorded.configuration.as_ref().and_then(json),
         })
     }
 
@@ -231,7 +234,7 @@ impl Turn<'_> {
 
 /// How the change itself went.
 enum Applied {
-    Converged { outputs: Option<serde_json::Value>, observed: Option<serde_json::Value> },
+    Converged { outputs: Option<Json>, observed: Option<Json> },
     NotConverged(Vec<GuestChange>),
     Failed(Phase, AttemptError),
 }
@@ -246,4 +249,9 @@ fn told(change: &GuestChange, show: bool, attempt: &mut Attempt) -> Change {
         reason: change.reason.clone(),
         diff,
     }
+}
+
+/// Text for the record, of JSON that a guest gave in canonical form.
+fn canonical(json: &Json) -> String {
+    serde_jcs::to_string(json).expect("what was parsed as canonical JSON is written as such")
 }

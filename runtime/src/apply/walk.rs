@@ -16,18 +16,18 @@ use crate::plan::{Plan, Planned};
 
 /// How a walk goes.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Pace {
+pub struct Pace {
     /// How many resources are at work at once.
-    pub(super) parallelism: usize,
+    pub parallelism: usize,
     /// Whether the first failure ends it.
-    pub(super) fail_fast: bool,
+    pub fail_fast: bool,
 }
 
 /// Takes every resource of `plan` at its turn. Gives one report each, in catalog order.
 ///
 /// # Errors
 /// If the journal cannot be written. What is at work is awaited first.
-pub(super) async fn walk(
+pub async fn walk(
     run: &Arc<Run>,
     catalog: &Catalog,
     plan: Plan,

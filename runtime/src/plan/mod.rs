@@ -8,7 +8,7 @@ mod gate;
 mod groups;
 mod inspect;
 mod resolve;
-mod rights;
+pub(crate) mod rights;
 
 use std::sync::Arc;
 
