@@ -32,6 +32,8 @@ pub struct Environment {
     pub state_home: Option<PathBuf>,
     /// `$XDG_CACHE_HOME`.
     pub cache_home: Option<PathBuf>,
+    /// `$RUNTIME_CACHE_DIR`, which holds over the other places for compiled code.
+    pub cache_dir: Option<PathBuf>,
     /// The policy at [`POLICY_PATH`], if anything is there.
     pub policy: Option<PathBuf>,
     /// How many processors it may use.
@@ -42,6 +44,10 @@ pub struct Environment {
     pub stdout_colour: bool,
     /// Whether `auto` means colour on stderr.
     pub stderr_colour: bool,
+    /// Where temporary files go.
+    pub scratch: PathBuf,
+    /// This program's own file.
+    pub program: Option<PathBuf>,
     /// All variables, for tools that are started.
     pub variables: Vec<(OsString, OsString)>,
 }
@@ -56,11 +62,14 @@ impl Environment {
             home: folder("HOME"),
             state_home: folder("XDG_STATE_HOME"),
             cache_home: folder("XDG_CACHE_HOME"),
+            cache_dir: folder("RUNTIME_CACHE_DIR"),
             policy: present(Path::new(POLICY_PATH)),
             processors: std::thread::available_parallelism().map_or(1, usize::from),
             stderr_is_terminal: std::io::stderr().is_terminal(),
             stdout_colour: AutoStream::choice(&std::io::stdout()) != ColorChoice::Never,
             stderr_colour: AutoStream::choice(&std::io::stderr()) != ColorChoice::Never,
+            scratch: std::env::temp_dir(),
+            program: std::env::current_exe().ok(),
             variables: std::env::vars_os().collect(),
         }
     }
@@ -74,6 +83,9 @@ impl Environment {
     }
 
     fn cache(&self) -> Option<PathBuf> {
+        if self.cache_dir.is_some() {
+            return self.cache_dir.clone();
+        }
         if self.is_root {
             return Some(PathBuf::from("/var/cache/runtime"));
         }
@@ -155,12 +167,12 @@ fn inputs_request(manifest: &Path, output: &Path, inputs: &InputOptions, environ
     }
 }
 
-/// The request for a run with `bundle` on the node that `node` names.
+/// The request for a run with `bundle` on the node that `node` names. Only recovery can do without a bundle.
 ///
 /// # Errors
 /// If there is no place for the state.
 pub fn node_request(
-    bundle: &Path,
+    bundle: Option<&Path>,
     node: &NodeOptions,
     mode: RunMode,
     run: Option<&RunOptions>,
@@ -168,12 +180,14 @@ pub fn node_request(
 ) -> Result<NodeRequest, CliError> {
     let parallelism = run.and_then(|run| run.parallelism).map(usize::from);
     Ok(NodeRequest {
-        bundle: bundle.to_owned(),
+        bundle: bundle.map(Path::to_owned),
         root: root(node.root.as_deref()),
         state_dir: state_dir(node, environment)?,
         // The policy is this machine's also for another root: what lies below a folder must not say what may be done to it.
         policy: node.policy.clone().or_else(|| environment.policy.clone()),
         cache: node.cache_dir.clone().or_else(|| environment.cache()),
+        scratch: environment.scratch.clone(),
+        program: environment.program.clone(),
         mode,
         parallelism: parallelism.unwrap_or_else(|| environment.processors.clamp(1, MAX_DEFAULT_PARALLELISM)),
         fail_fast: false,
@@ -207,7 +221,7 @@ mod tests {
     }
 
     fn request(node: &NodeOptions, environment: &Environment) -> NodeRequest {
-        node_request(Path::new("b.wasm.tar"), node, RunMode::Noop, None, environment).unwrap()
+        node_request(Some(Path::new("b.wasm.tar")), node, RunMode::Noop, None, environment).unwrap()
     }
 
     fn state(node: &NodeOptions, environment: &Environment) -> String {
@@ -225,7 +239,7 @@ mod tests {
         assert_eq!(state(&rooted, &root_user()), "/mnt/var/lib/runtime");
         let given = NodeOptions { state_dir: Some("s".into()), ..rooted };
         assert_eq!(state(&given, &root_user()), "s");
-        let homeless = node_request(Path::new("b"), &none, RunMode::Noop, None, &Environment::default()).unwrap_err();
+        let homeless = node_request(None, &none, RunMode::Noop, None, &Environment::default()).unwrap_err();
         assert_eq!(homeless.hint().as_deref(), Some("pass `--state-dir`"));
     }
 
@@ -239,17 +253,22 @@ mod tests {
     }
 
     #[test]
-    fn the_cache_of_a_user_and_of_nobody() {
-        let request_of = |environment: &Environment| request(&NodeOptions { root: Some("/r".into()), ..NodeOptions::default() }, environment);
-        assert_eq!(request_of(&user()).cache.as_deref(), Some(Path::new("/home/ann/.cache/runtime")));
-        assert_eq!(request_of(&Environment::default()).cache, None);
+    fn the_cache_by_the_first_that_is_given() {
+        let rooted = NodeOptions { root: Some("/r".into()), ..NodeOptions::default() };
+        let cache = |node: &NodeOptions, environment: &Environment| request(node, environment).cache;
+        assert_eq!(cache(&rooted, &user()).as_deref(), Some(Path::new("/home/ann/.cache/runtime")));
+        assert_eq!(cache(&rooted, &Environment::default()), None);
+        let named = Environment { cache_dir: Some("/c".into()), ..root_user() };
+        assert_eq!(cache(&rooted, &named).as_deref(), Some(Path::new("/c")));
+        let given = NodeOptions { cache_dir: Some("d".into()), ..rooted };
+        assert_eq!(cache(&given, &named).as_deref(), Some(Path::new("d")));
     }
 
     #[test]
     fn parallelism_is_bounded_by_default_and_free_when_given() {
         assert_eq!(request(&NodeOptions::default(), &user()).parallelism, MAX_DEFAULT_PARALLELISM);
         let run = RunOptions { detailed_exitcode: false, parallelism: Some(200) };
-        let wide = node_request(Path::new("b"), &NodeOptions::default(), RunMode::Apply, Some(&run), &user()).unwrap();
+        let wide = node_request(None, &NodeOptions::default(), RunMode::Apply, Some(&run), &user()).unwrap();
         assert_eq!(wide.parallelism, 200);
         assert_eq!(request(&NodeOptions::default(), &Environment { processors: 0, ..user() }).parallelism, 1);
     }

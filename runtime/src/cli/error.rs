@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::exit::Exit;
+use super::scaffold::ScaffoldError;
 use crate::run::RunError;
 
 /// The largest component that `module inspect` reads, as in a bundle: 16 MiB.
@@ -58,6 +59,15 @@ pub enum CliError {
         /// What comes closest, or what there is.
         hint: String,
     },
+    /// A crate for a module cannot be written.
+    #[error(transparent)]
+    Scaffold(#[from] ScaffoldError),
+    /// There is nothing to build components with.
+    #[error("components cannot be built on this machine")]
+    Toolchain(#[from] component_build::ToolchainError),
+    /// A crate does not build.
+    #[error("the module was not built")]
+    Build(#[from] component_build::BuildError),
 }
 
 impl CliError {
@@ -68,6 +78,8 @@ impl CliError {
             Self::Usage { .. } | Self::UnknownFact { .. } => Exit::Usage,
             Self::Read { .. } | Self::Write { .. } | Self::Output(_) => Exit::Io,
             Self::TooLarge { .. } => Exit::BadData,
+            Self::Scaffold(error) => error.exit(),
+            Self::Toolchain(_) | Self::Build(_) => Exit::Failed,
         }
     }
 
@@ -76,6 +88,9 @@ impl CliError {
         match self {
             Self::Run(error) => error.hint(),
             Self::Usage { hint, .. } | Self::UnknownFact { hint, .. } => Some(hint.clone()),
+            Self::Scaffold(error) => error.hint(),
+            Self::Toolchain(error) => error.hint(),
+            Self::Build(error) => error.hint(),
             Self::Read { .. } | Self::Write { .. } | Self::Output(_) | Self::TooLarge { .. } => None,
         }
     }

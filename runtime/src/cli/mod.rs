@@ -21,6 +21,7 @@ pub mod reference;
 mod observe;
 mod printer;
 mod render;
+mod scaffold;
 mod trace;
 
 use std::ffi::OsString;

@@ -32,7 +32,7 @@ pub fn fields(error: &CliError) -> Json {
 }
 
 fn causes(error: &CliError) -> impl Iterator<Item = &(dyn Error + 'static)> {
-    std::iter::successors(error.source(), |cause| cause.source())
+    std::iter::successors(error.source(), |&cause| cause.source())
 }
 
 /// `text` after `label`, further lines indented.
@@ -56,9 +56,16 @@ mod tests {
 
     #[test]
     fn message_cause_and_hint_stand_apart() {
-        assert_snapshot!(render(&read_error("a.wasm"), &Palette::plain()), @"");
+        assert_snapshot!(render(&read_error("a.wasm"), &Palette::plain()), @r"
+        error: `a.wasm` cannot be read
+          caused by: entity not found
+        ");
         let usage = CliError::Usage { message: "it cannot be\nboth".to_owned(), hint: "choose one".to_owned() };
-        assert_snapshot!(render(&usage, &Palette::plain()), @"");
+        assert_snapshot!(render(&usage, &Palette::plain()), @r"
+        usage error: it cannot be
+          both
+        hint: choose one
+        ");
     }
 
     #[test]

@@ -20,4 +20,4 @@ mod text;
 mod values;
 
 #[cfg(test)]
-mod samples;
+pub(crate) mod samples;

@@ -87,8 +87,8 @@ pub struct NodeOptions {
     pub state_dir: Option<PathBuf>,
     /// Keep compiled code here
     ///
-    /// Default: /var/cache/runtime for root, $XDG_CACHE_HOME/runtime or ~/.cache/runtime for other users, also with `--root`. A
-    /// folder that others could write to is not used.
+    /// Default, also with `--root`: $RUNTIME_CACHE_DIR; else /var/cache/runtime for root, $XDG_CACHE_HOME/runtime or
+    /// ~/.cache/runtime for other users. A folder that others could write to is not used.
     #[arg(long, value_name = "DIR")]
     pub cache_dir: Option<PathBuf>,
 }
@@ -99,11 +99,12 @@ pub struct NodeOptions {
 /// anything else; recover does only this. What a module cannot continue safely stays unresolved and is listed with what to do.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Example:
+Examples:
+  runtime recover
   runtime recover site.wasm.tar")]
 pub struct RecoverArgs {
-    /// The bundle of the interrupted run, whose modules know how to go on
-    pub bundle: PathBuf,
+    /// The bundle of the interrupted run, whose modules know how to go on; built-in modules are always at hand
+    pub bundle: Option<PathBuf>,
     /// Where to run.
     #[command(flatten)]
     pub node: NodeOptions,

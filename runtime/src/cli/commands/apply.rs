@@ -12,7 +12,7 @@ use crate::run::{self, NodeRequest};
 
 pub(super) fn run(args: &ApplyArgs, environment: &Environment, output: &Output) -> Result<Answer, CliError> {
     let mode = if args.noop { RunMode::Noop } else { RunMode::Apply };
-    let mut request = context::node_request(&args.bundle, &args.node, mode, Some(&args.run), environment)?;
+    let mut request = context::node_request(Some(&args.bundle), &args.node, mode, Some(&args.run), environment)?;
     request.fail_fast = args.fail_fast;
     report(&request, "apply", args.run.detailed_exitcode, output)
 }

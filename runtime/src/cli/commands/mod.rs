@@ -33,6 +33,8 @@ pub fn run(command: &Command, environment: &Environment, output: &Output) -> Res
         Command::Apply(args) => apply::run(args, environment, output),
         Command::Recover(args) => recover::run(args, environment),
         Command::Facts(args) => facts::run(args),
+        Command::Module(ModuleCommand::New(args)) => module::new::run(args),
+        Command::Module(ModuleCommand::Build(args)) => module::build::run(args, environment),
         Command::Module(ModuleCommand::Inspect(args)) => module::inspect::run(args),
         Command::Completions(args) => Ok(completions::run(args)),
         Command::Man(args) => man::run(args),

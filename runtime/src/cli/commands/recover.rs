@@ -9,21 +9,21 @@ use crate::cli::exit::Exit;
 use crate::cli::output::Answer;
 use crate::model::report::RunMode;
 use crate::report::line;
-use crate::run::{self, Recovery};
+use crate::run::{self, Recovery, Unresolved};
 
 pub(super) fn run(args: &RecoverArgs, environment: &Environment) -> Result<Answer, CliError> {
-    let request = context::node_request(&args.bundle, &args.node, RunMode::Apply, None, environment)?;
+    let request = context::node_request(args.bundle.as_deref(), &args.node, RunMode::Apply, None, environment)?;
     Ok(answer(&run::recover(&request)?))
 }
 
 fn answer(recovery: &Recovery) -> Answer {
     let mut lines: Vec<String> = recovery.recovered.iter().map(|id| format!("{id}: recovered")).collect();
-    for (id, reason, hint) in &recovery.unresolved {
-        lines.push(format!("{id}: unresolved: {}", line(reason)));
-        lines.extend(hint.iter().map(|hint| format!("  hint: {}", line(hint))));
+    for (id, open) in &recovery.unresolved {
+        lines.push(format!("{id}: unresolved: {}", line(&open.reason)));
+        lines.extend(open.hint.iter().map(|hint| format!("  hint: {}", line(hint))));
     }
     lines.push(format!("recover: {} recovered, {} unresolved", recovery.recovered.len(), recovery.unresolved.len()));
-    let unresolved = |(id, reason, hint): &(_, String, Option<String>)| json!({ "id": id, "reason": reason, "hint": hint });
+    let unresolved = |(id, open): (_, &Unresolved)| json!({ "id": id, "reason": open.reason, "hint": open.hint });
     let unresolved: Vec<Json> = recovery.unresolved.iter().map(unresolved).collect();
     let exit = if unresolved.is_empty() { Exit::Done } else { Exit::Unresolved };
     let data = json!({ "recovered": recovery.recovered, "unresolved": unresolved });
@@ -32,15 +32,23 @@ fn answer(recovery: &Recovery) -> Answer {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     #[test]
     fn what_is_left_open_is_told_with_what_to_do() {
-        let open = ("file.b".parse().unwrap(), "it cannot\u{1b} say".to_owned(), Some("look at it".to_owned()));
-        let left = answer(&Recovery { recovered: vec!["file.a".parse().unwrap()], unresolved: vec![open] });
-        insta::assert_snapshot!(left.text, @"");
+        let open = Unresolved { reason: "it cannot\u{1b} say".to_owned(), hint: Some("look at it".to_owned()) };
+        let unresolved = BTreeMap::from([("file.b".parse().unwrap(), open)]);
+        let left = answer(&Recovery { recovered: vec!["file.a".parse().unwrap()], unresolved });
+        insta::assert_snapshot!(left.text, @r#"
+        file.a: recovered
+        file.b: unresolved: it cannot\u{1b} say
+          hint: look at it
+        recover: 1 recovered, 1 unresolved
+        "#);
         assert_eq!(left.exit, Exit::Unresolved);
-        let none = answer(&Recovery { recovered: Vec::new(), unresolved: Vec::new() });
+        let none = answer(&Recovery { recovered: Vec::new(), unresolved: BTreeMap::new() });
         assert_eq!((none.text.as_str(), none.exit), ("recover: 0 recovered, 0 unresolved\n", Exit::Done));
     }
 }

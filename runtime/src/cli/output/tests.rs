@@ -64,7 +64,11 @@ fn records_are_numbered_and_end_with_one_result() {
     output.record("begun", &[("total", json!(1))]);
     output.record("resource", &[("resource", json!({"id": "file.x"}))]);
     assert_eq!(output.finish("plan", answer(Exit::Done)), Exit::Done);
-    insta::assert_snapshot!(stdout.text(), @"");
+    insta::assert_snapshot!(stdout.text(), @r#"
+    {"record":"begun","version":1,"seq":0,"total":1}
+    {"record":"resource","version":1,"seq":1,"resource":{"id":"file.x"}}
+    {"record":"result","version":1,"seq":2,"command":"plan","exit":0,"outcome":"done","data":{"a":1}}
+    "#);
     assert_eq!(stderr.text(), "done\n");
 }
 
@@ -72,8 +76,11 @@ fn records_are_numbered_and_end_with_one_result() {
 fn an_error_is_the_terminal_record_and_text_for_people() {
     let (output, stdout, stderr) = output(true);
     assert_eq!(output.finish("plan", usage_error()), Exit::Usage);
-    insta::assert_snapshot!(stdout.text(), @"");
-    insta::assert_snapshot!(stderr.text(), @"");
+    insta::assert_snapshot!(stdout.text(), @r#"{"record":"error","version":1,"seq":0,"command":"plan","exit":64,"outcome":"usage","error":{"causes":[],"hint":"yes","message":"no\u009b"}}"#);
+    insta::assert_snapshot!(stderr.text(), @r#"
+    usage error: no\u{9b}
+    hint: yes
+    "#);
 }
 
 #[test]

@@ -148,7 +148,31 @@ mod tests {
 
     #[test]
     fn a_catalog_for_people() {
-        insta::assert_snapshot!(render(&BundleDigest::from_bytes([0xab; 32]), &catalog()), @"");
+        insta::assert_snapshot!(render(&BundleDigest::from_bytes([0xab; 32]), &catalog()), @r#"
+        bundle  sha256:abababababababababababababababababababababababababababababababab
+        owner   site
+        serial  3
+        for     any node
+        assets  1 asset, 12 B
+
+        modules
+          file  sha256:1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c  schema 1
+
+        only where these facts hold
+          os.family = "debian"
+
+        resources, in order
+          file.dir  site.hcl:3:1
+            desired  mode = 493
+            desired  path = "/srv"
+            needs    files.read, files.write
+            claims   path /srv
+            may      read, write path /srv
+            timeout  5000 ms
+          file.motd  site.hcl:8:1
+            deferred  settled on the node from source
+            after     file.dir (require)
+        "#);
     }
 
     #[test]

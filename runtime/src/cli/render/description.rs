@@ -74,6 +74,7 @@ fn flags(attribute: &Attribute) -> String {
     let named = [
         (attribute.required, "required"),
         (attribute.identity, "identity"),
+        (attribute.source, "source"),
         (attribute.nullable, "nullable"),
         (attribute.sensitive, "sensitive"),
         (attribute.exported, "exported"),
@@ -120,7 +121,7 @@ mod tests {
         let attribute = |name: &str, attribute_type: &str| {
             json!({
                 "name": name, "aliases": [], "type": attribute_type, "required": name == "path", "nullable": name != "path",
-                "sensitive": false, "exported": false, "identity": name == "path", "default": null, "doc": format!("The {name}.")
+                "sensitive": false, "exported": false, "identity": name == "path", "source": false, "default": null, "doc": format!("The {name}.")
             })
         };
         let capability = |action: &str, scope: &str| Capability {

@@ -88,9 +88,9 @@ fn write_file(path: &Path, text: &str) -> Result<(), ScaffoldError> {
 #[allow(clippy::disallowed_methods, reason = "as above: it looks before it writes")]
 fn check_empty(folder: &Path) -> Result<(), ScaffoldError> {
     let error = |source| ScaffoldError::Io { path: folder.to_owned(), source };
-    match std::fs::read_dir(folder) {
-        Ok(mut entries) if entries.next().is_none() => Ok(()),
-        Ok(_) => Err(ScaffoldError::NotEmpty { folder: folder.to_owned() }),
+    match std::fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(ScaffoldError::NotEmpty { folder: folder.to_owned() }),
         Err(source) if source.kind() == std::io::ErrorKind::NotFound => Ok(()),
         Err(source) if source.kind() == std::io::ErrorKind::NotADirectory => {
             Err(ScaffoldError::NotEmpty { folder: folder.to_owned() })

@@ -9,28 +9,85 @@ fn plain(report: &Report) -> String {
 
 #[test]
 fn created_file_with_content_diff() {
-    assert_snapshot!(plain(&samples::report(vec![samples::created_with_diff(), samples::unchanged()])), @"");
+    assert_snapshot!(plain(&samples::report(vec![samples::created_with_diff(), samples::unchanged()])), @r#"
+    plan of `site`, serial 3, bundle abababababab
+
+      + file.motd: would create [file 1c1c1c1c1c1c]
+        ensure: "absent" -> "file" (it is not there)
+        content: (the bytes differ)
+          @@ -0,0 +1,2 @@
+          +Welcome to db1
+          +	Be kind
+        mode: (none) -> "0644" (the mode differs)
+
+    plan: 1 would change, 1 unchanged, 0 skipped
+    "#);
 }
 
 #[test]
 fn update_of_mode() {
-    assert_snapshot!(plain(&samples::report(vec![samples::mode_update()])), @"");
+    assert_snapshot!(plain(&samples::report(vec![samples::mode_update()])), @r#"
+    plan of `site`, serial 3, bundle abababababab
+
+      ~ file.hosts: would update [file 1c1c1c1c1c1c]
+        mode: "0600" -> "0644" (the mode differs)
+
+    plan: 1 would change, 0 unchanged, 0 skipped
+    "#);
 }
 
 #[test]
 fn drift_is_named() {
-    assert_snapshot!(plain(&samples::applied(vec![samples::drifted()])), @"");
+    assert_snapshot!(plain(&samples::applied(vec![samples::drifted()])), @r#"
+    run 00112233445566778899aabbccddeeff of `site`, serial 3, bundle abababababab
+
+      ~ file.hosts: updated [file 1c1c1c1c1c1c]
+        drift: the last run left it as declared, and it was changed since
+        mode: "0600" -> "0644" (the mode differs)
+
+    apply: 1 changed, 0 unchanged, 0 skipped, 1 drifted
+    "#);
 }
 
 #[test]
 fn failure_with_limit_and_what_waited_for_it() {
-    assert_snapshot!(plain(&samples::applied(vec![samples::failed(), samples::unmet()])), @"");
+    assert_snapshot!(plain(&samples::applied(vec![samples::failed(), samples::unmet()])), @r"
+    run 00112233445566778899aabbccddeeff of `site`, serial 3, bundle abababababab
+
+      ! file.slow: failed in apply [file 1c1c1c1c1c1c]
+        error: it ran past its deadline of 30000 ms
+        where: module `file`, phase `apply`, attribute `content`, limit deadline 30000ms
+        left: it is not known whether it has changed
+        hint: raise `meta { timeout }` if the work is really that long
+        log: writing
+        log: still writing
+
+      ? file.later: unmet [file 1c1c1c1c1c1c]
+        reason: it needs `file.slow`, which failed
+
+    apply: 1 failed, 1 unmet, 0 unchanged, 0 skipped
+    ");
 }
 
 #[test]
 fn refused_skipped_and_unresolved() {
     let resources = vec![samples::refused(), samples::skipped(), samples::unresolved()];
-    assert_snapshot!(plain(&samples::report(resources)), @"");
+    assert_snapshot!(plain(&samples::report(resources)), @r"
+    plan of `site`, serial 3, bundle abababababab
+
+      ! file.sly: refused [file 1c1c1c1c1c1c]
+        error: `files.write` of `/etc/shadow` is denied: nothing may be written in the phase `check`
+        where: module `file`, phase `check`
+        left: nothing had changed yet
+
+      > file.gated: skipped [file 1c1c1c1c1c1c]
+        reason: `control { if }` is false
+
+      ! file.open: unresolved [file 1c1c1c1c1c1c]
+        reason: run 00112233445566778899aabbccddeeff was interrupted while it changed it
+
+    plan: 1 refused, 1 unresolved, 0 unchanged, 1 skipped
+    ");
 }
 
 #[test]
@@ -40,7 +97,20 @@ fn what_did_not_converge() {
         samples::because("service.web", Outcome::CannotPlan, "services do not run below `--root`"),
         samples::because("file.last", Outcome::NotReached, "the run stopped at the first failure"),
     ];
-    assert_snapshot!(plain(&samples::applied(resources)), @"");
+    assert_snapshot!(plain(&samples::applied(resources)), @r"
+    run 00112233445566778899aabbccddeeff of `site`, serial 3, bundle abababababab
+
+      ? package.web: no provider [package]
+        reason: no provider serves `alpine`
+
+      ? service.web: cannot plan [service]
+        reason: services do not run below `--root`
+
+      ? file.last: not reached [file 1c1c1c1c1c1c]
+        reason: the run stopped at the first failure
+
+    apply: 1 without a provider, 1 not plannable, 1 not reached, 0 unchanged, 0 skipped
+    ");
 }
 
 #[test]
@@ -52,13 +122,26 @@ fn nothing_to_do_and_notes() {
         Note { severity: Severity::Warning, message: "the cache is not used".to_owned(), hint: None },
     ];
     let report = Report { notes, ..samples::applied(vec![samples::unchanged()]) };
-    assert_snapshot!(plain(&report), @"");
+    assert_snapshot!(plain(&report), @r"
+    run 00112233445566778899aabbccddeeff of `site`, serial 3, bundle abababababab
+    note: the policy row `nginx` is not used
+      hint: remove the row
+    warning: the cache is not used
+
+    apply: nothing to do, 1 unchanged, 0 skipped
+    ");
 }
 
 #[test]
 fn unchanged_resources_are_listed_when_asked() {
     let view = View { list_unchanged: true, ..View::default() };
-    assert_snapshot!(render(&samples::report(vec![samples::unchanged()]), &view), @"");
+    assert_snapshot!(render(&samples::report(vec![samples::unchanged()]), &view), @r"
+    plan of `site`, serial 3, bundle abababababab
+
+      = file.same: unchanged [file 1c1c1c1c1c1c]
+
+    plan: nothing to do, 1 unchanged, 0 skipped
+    ");
 }
 
 #[test]
