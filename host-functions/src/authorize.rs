@@ -120,7 +120,9 @@ pub struct Denial {
 /// # Errors
 /// The denial.
 pub fn authorize(standing: &Standing<'_>, call: &HostCall, resolved: Option<&[u8]>) -> Result<(), Denial> {
-    by_phase(standing, call).and_then(|()| by_interface(standing, call, resolved)).map_err(|rule| Denial::new(standing, call, rule))
+    by_phase(standing, call)
+        .and_then(|()| by_interface(standing, call, resolved))
+        .map_err(|rule| Denial::new(standing, call, rule))
 }
 
 fn by_phase(standing: &Standing<'_>, call: &HostCall) -> Result<(), Rule> {
@@ -203,3 +205,6 @@ impl fmt::Display for Rule {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -125,6 +125,11 @@ impl HostContext {
         self.denials.iter().find(|denial| denial.changes)
     }
 
+    #[cfg(test)]
+    pub(crate) fn replace_rights(&mut self, rights: Rights) {
+        self.rights = rights;
+    }
+
     pub(crate) fn assets(&self) -> &Arc<dyn AssetSource> {
         &self.assets
     }

@@ -39,6 +39,9 @@ mod convert;
 
 pub mod linker;
 
+#[cfg(test)]
+pub(crate) mod testing;
+
 pub mod files;
 
 pub mod assets;

@@ -125,8 +125,9 @@ pub(super) fn set_on_open(place: &Place, open: BorrowedFd<'_>, wanted: Attribute
     }
     let after = rustix::fs::fstat(open).map_err(|errno| place.failed("looking at", errno))?;
     match wanted.or(&before).mode {
-        Some(mode) if mode != after.st_mode & 0o7777 => rustix::fs::fchmod(open, Mode::from_raw_mode(mode))
-            .map_err(|errno| place.failed("changing the mode of", errno)),
+        Some(mode) if mode != after.st_mode & 0o7777 => {
+            rustix::fs::fchmod(open, Mode::from_raw_mode(mode)).map_err(|errno| place.failed("changing the mode of", errno))
+        }
         _ => Ok(()),
     }
 }

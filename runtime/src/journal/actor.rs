@@ -17,7 +17,7 @@ use crate::store::{OpenIntent, Recorded, Store, StoreError};
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum JournalError {
     /// It could not be written, or it was refused. Others whose entries were in the same transaction see the same error.
-    #[error("the journal cannot be written")]
+    #[error("the journal could not take an entry")]
     Store(#[source] Arc<StoreError>),
     /// The run has finished with its journal, or the thread that writes has come to grief.
     #[error("the journal is closed")]
@@ -128,8 +128,8 @@ impl JournalHandle {
     ///
     /// # Errors
     /// If the journal is closed.
-    pub fn record(&self, owner: OwnerName, resource: ResourceId, record: Recorded) -> Result<(), JournalError> {
-        self.write(Write::Record { owner, resource, record: Box::new(record) })
+    pub fn keep(&self, owner: &OwnerName, resource: &ResourceId, record: Recorded) -> Result<(), JournalError> {
+        self.write(Write::Record { owner: owner.clone(), resource: resource.clone(), record: Box::new(record) })
     }
 
     /// Returns when everything that was given before is on disk.

@@ -39,7 +39,7 @@ fn run(base: &Path, kill_at: usize) -> usize {
         let token = handle.intend_blocking(intention(resource)).unwrap();
         // The change: it must never be found without its intent.
         std::fs::write(base.join("root").join(token.staging_name().as_str()), resource).unwrap();
-        let record = (ending == Ending::Done).then(|| recorded(&run, "{}"));
+        let record = (ending == Ending::Done).then(|| recorded(serde_json::json!({})));
         handle.settle(token, Settlement { record, ..ended(ending) }).unwrap();
     }
     let mut store = journal.finish().unwrap();

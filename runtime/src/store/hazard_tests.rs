@@ -73,7 +73,7 @@ fn a_second_process_is_told_who_holds_the_lock_and_goes_on_when_that_dies() {
     let mut lines = std::io::BufRead::lines(std::io::BufReader::new(holder.stdout.take().unwrap()));
     assert!(lines.any(|line| line.unwrap().contains("held")), "the child takes the lock");
     for error in [refused(Store::open(&location)), refused(Snapshot::open(&location, scratch().path()))] {
-        assert!(error.is_temporary());
+        assert!(error.is_locked());
         let StoreError::Locked { pid, .. } = error else { panic!("it must say that it is locked: {error}") };
         assert_eq!(pid, Some(holder.id()));
     }
@@ -90,7 +90,7 @@ fn lookers_share_and_keep_changers_out() {
     let scratch = scratch();
     let one = Snapshot::open(&location, scratch.path()).unwrap();
     let two = Snapshot::open(&location, scratch.path()).unwrap();
-    assert!(refused(Store::open(&location)).is_temporary());
+    assert!(refused(Store::open(&location)).is_locked());
     drop((one, two));
     Store::open(&location).unwrap();
 }

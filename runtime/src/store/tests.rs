@@ -118,13 +118,13 @@ fn two_resources_of_one_version_cannot_hold_the_same() {
 }
 
 #[test]
-fn a_hundred_thousand_claims_are_admitted_beside_as_many() {
+fn a_hundred_thousand_claims_of_two_owners_are_admitted() {
     let base = tempfile::tempdir().unwrap();
     let mut store = Store::open(&location(base.path())).unwrap();
     let many = |folder: &str| {
         (0..1000)
             .map(|resource| {
-                let paths: Vec<String> = (0..100).map(|file| format!("/srv/{folder}/{resource}/{file}")).collect();
+                let paths: Vec<String> = (0..50).map(|file| format!("/srv/{folder}/{resource}/{file}")).collect();
                 let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
                 claimed(&format!("file.r{resource}"), &paths, "x")
             })
