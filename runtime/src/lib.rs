@@ -19,3 +19,6 @@ pub mod store;
 
 /// The node owner's rules: which modules may run, and what they may do.
 pub mod policy;
+
+/// The components that the program was built with.
+pub mod builtins;
