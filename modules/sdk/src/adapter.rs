@@ -116,7 +116,7 @@ impl<T: StateType> lifecycle::Guest for Adapter<T> {
     }
 
     fn composition_conflicts(_group: Vec<lifecycle::Declared>, _context: Context) -> NodeResult<Vec<lifecycle::Conflict>> {
-        Ok(Vec::new())
+        Err(not_supported(format!("resources of `{}` do not conflict but by their claims", T::TYPE)))
     }
 
     fn check(text: String, context: Context) -> NodeResult<lifecycle::CheckResult> {

@@ -127,6 +127,12 @@ impl Attribute {
         self.flag(wit::AttributeFlags::IDENTITY)
     }
 
+    /// It names a file beneath the manifest's folder, which `compile` asks for as [`AssetSource::Local`](crate::AssetSource::Local). It may
+    /// not wait for the node.
+    pub fn source(self) -> Self {
+        self.flag(wit::AttributeFlags::SOURCE)
+    }
+
     /// What leaving it out means, for readers: the host never fills it in.
     pub fn default_value(mut self, value: impl Into<Value>) -> Self {
         self.default = Some(value.into());

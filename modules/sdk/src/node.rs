@@ -81,6 +81,11 @@ impl Progress {
         Self::default()
     }
 
+    /// A failure of the module's own making, with nothing changed since the last call that succeeded.
+    pub fn failed(&self, diagnostic: Diagnostic) -> LifecycleError {
+        LifecycleError::Failed(Failure { effect_class: self.class(true), diagnostic })
+    }
+
     /// A call that changes nothing, whether it succeeds or not (reading; staging, which is undone by itself).
     pub fn harmless<T>(&self, doing: &str, result: Result<T, HostError>) -> NodeResult<T> {
         result.map_err(|error| lifecycle_error(&error, doing, self.class(true)))

@@ -19,9 +19,9 @@ pub trait StateType: Definition {
         Vec::new()
     }
 
-    /// Claims and paths that only the node can tell. None by default.
+    /// Claims and paths that only the node can tell. Refused by default, which says that there never are any.
     fn inspect(_desired: &Self::Desired, _context: &Context) -> NodeResult<Safety> {
-        Ok(Safety { claims: Vec::new(), affected_paths: Vec::new() })
+        Err(not_supported(format!("`{}` has no claims that only the node can tell", Self::TYPE)))
     }
 
     /// Reads what is there. Absence is a state, not an error; not being allowed to look is an error, not absence.
