@@ -172,6 +172,7 @@ impl HostContext {
             if let Err(first) = node.registry().hold(folder, &place.name, holder) {
                 return Err(self.deny(call, Rule::Held { by: first.resource, path: escape_bytes(&first.path) }));
             }
+            self.note_change();
         }
         Ok(Located::At(place))
     }

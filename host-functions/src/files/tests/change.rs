@@ -303,6 +303,20 @@ fn without_an_intent_nothing_changes() {
 }
 
 #[test]
+fn the_host_knows_whether_it_let_a_change_through() {
+    let mut attempt = Attempt::new();
+    let handle = attempt.observed("/proc-like");
+    let protected = attempt.open("/proc/x");
+    assert_error!(protected, CallError::Denied(_));
+    attempt.gate.0.store(false, Ordering::SeqCst);
+    assert_error!(attempt.stage(handle, b""), CallError::Denied(_));
+    assert!(!attempt.context.let_change_through());
+    attempt.gate.0.store(true, Ordering::SeqCst);
+    attempt.stage(handle, b"").unwrap();
+    assert!(attempt.context.let_change_through());
+}
+
+#[test]
 fn what_was_staged_goes_with_the_attempt() {
     let mut attempt = Attempt::new();
     attempt.write("/f", b"old");
