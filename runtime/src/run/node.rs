@@ -10,17 +10,17 @@ use super::error::RunError;
 use super::request::NodeRequest;
 use super::{Observer, Recovery};
 use crate::apply::{self, Pace, Run, Unresolved};
+use crate::builtins;
 use crate::bundle::Bundle;
 use crate::engine::{Engine, EngineOptions};
 use crate::journal::{self, Journal, random_run_id};
 use crate::model::ids::{ResourceId, RunId, TypeName};
 use crate::model::report::{Note, Outcome, REPORT_VERSION, Report, ResourceReport, RunMode};
 use crate::plan::{self, Plan, Planned};
-use crate::policy::Policy;
+use crate::policy::{self, Policy};
 use crate::receipt::{self, Admitted, AdmittedModule};
 use crate::store::{
     Admission, Claimed, DesiredDigest, Location, OpenIntent, Receipt, Recorded, RunEnding, RunKind, RunStart, Snapshot, Store,
-    View,
 };
 
 /// What a run on a node works with.
@@ -36,7 +36,7 @@ impl Site {
         let own = [request.program.as_deref(), request.policy.as_deref(), Some(&request.state_dir), request.cache.as_deref()];
         let protected: Vec<&Path> = own.into_iter().flatten().collect();
         let policy = match &request.policy {
-            Some(path) => Policy::load(path)?,
+            Some(path) => policy::load(path, &builtins::type_names())?,
             None => Policy::default(),
         };
         Ok(Self {
@@ -165,7 +165,6 @@ fn walk_on_record(
         Ok(journal) => journal,
         Err(error) => return (None, Err(RunError::Thread(error))),
     };
-    run.id = Some(id.clone());
     run.journal = Some(journal.handle());
     let walked = site.runtime.block_on(walk(run, admitted, plan, request, observer));
     match journal.finish() {
@@ -210,7 +209,6 @@ fn run(
     unresolved: BTreeMap<ResourceId, Unresolved>,
 ) -> Run {
     Run {
-        id: None,
         mode,
         owner: admitted.catalog.owner.clone(),
         node: Arc::clone(&site.node),
@@ -274,13 +272,7 @@ fn waiting(open: &[OpenIntent]) -> BTreeMap<ResourceId, Unresolved> {
     open.iter().map(|intent| (intent.resource.clone(), unresolved(intent))).collect()
 }
 
-fn report(
-    admitted: Admitted,
-    run: Option<RunId>,
-    mode: RunMode,
-    started: String,
-    resources: Vec<ResourceReport>,
-) -> Report {
+fn report(admitted: Admitted, run: Option<RunId>, mode: RunMode, started: String, resources: Vec<ResourceReport>) -> Report {
     let modules = &admitted.catalog.modules;
     let notes: Vec<Note> = admitted.notes;
     Report {
