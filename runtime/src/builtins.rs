@@ -4,7 +4,6 @@
 //! name. A component's digest is what a bundle names it by.
 
 use crate::model::digest::ComponentDigest;
-use crate::model::ids::TypeName;
 
 /// A component that is part of the program.
 #[derive(Debug, Clone, Copy)]
@@ -36,14 +35,6 @@ static BUILTINS: [Builtin; EMBEDDED.len()] = {
 /// All built-in components, in the order of their list.
 pub fn all() -> &'static [Builtin] {
     &BUILTINS
-}
-
-/// The resource types that they serve. Each module is named after its type; these names are reserved.
-///
-/// # Panics
-/// If a folder under `modules/` has a name that no type can have; a test holds that none has.
-pub fn type_names() -> Vec<TypeName> {
-    all().iter().map(|builtin| builtin.name.parse().expect("a built-in module is named after its type")).collect()
 }
 
 /// The built-in component with this digest.

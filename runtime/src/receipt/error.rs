@@ -1,157 +1,133 @@
-//! Why a bundle is not accepted.
+//! Why a node does not take a bundle in.
+
+use std::fmt;
 
 use host_functions::grant::AskError;
+use serde_json::Value as Json;
 
 use crate::bundle::BundleError;
 use crate::engine::{DefinitionError, EngineError};
 use crate::model::digest::ComponentDigest;
 use crate::model::ids::{ResourceId, TypeName};
+use crate::model::key::escape;
 use crate::policy::Refusal;
 
-/// A component that policy does not let run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refused {
-    /// The resource type that it is to serve.
-    pub module: TypeName,
-    /// The component.
-    pub component: ComponentDigest,
-    /// The reason, and the row that would allow it.
-    pub refusal: Refusal,
-}
-
-/// What a bundle says otherwise than its modules do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Difference {
-    /// Claims.
-    Claims,
-    /// Effects.
-    Effects,
-    /// Affected paths.
-    AffectedPaths,
-    /// Capabilities, assets, deadline and the rest.
-    Semantics,
-}
-
-impl std::fmt::Display for Difference {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Claims => "claims",
-            Self::Effects => "effects",
-            Self::AffectedPaths => "affected paths",
-            Self::Semantics => "semantics",
-        })
-    }
-}
-
-/// Why a bundle is not accepted.
+/// Why a node does not take a bundle in. Nothing has changed.
 #[derive(Debug, thiserror::Error)]
 pub enum ReceiptError {
-    /// It is no bundle.
+    /// The bundle itself is wrong, or cannot be read.
     #[error(transparent)]
     Bundle(#[from] BundleError),
-    /// Policy refuses components.
-    #[error("{}", refusals(refused))]
-    Policy {
-        /// Each with its reason.
-        refused: Vec<Refused>,
+    /// Policy refuses components, or what their resources declare.
+    #[error("{}", lines(.0))]
+    Policy(Vec<Refusal>),
+    /// A component cannot be loaded.
+    #[error("the component of the resource type `{type_name}` cannot be used")]
+    Component {
+        /// The type that it is to serve.
+        type_name: TypeName,
+        /// Why.
+        #[source]
+        source: EngineError,
     },
-    /// A component cannot be used.
-    #[error(transparent)]
-    Engine(#[from] EngineError),
-    /// A component serves another type than the catalog says.
-    #[error("the catalog names the component {component} for {named}, and it serves {serves}")]
-    OtherType {
+    /// A component is not the module that the catalog says it is.
+    #[error("the catalog says that the component {digest} is `{wanted}`, and the component says that it is `{found}`")]
+    OtherModule {
         /// Which component.
-        component: ComponentDigest,
-        /// What the catalog says.
-        named: String,
-        /// What it says.
-        serves: String,
+        digest: ComponentDigest,
+        /// Type and schema version by the catalog.
+        wanted: String,
+        /// Type and schema version by the component.
+        found: String,
     },
-    /// A module asks for a right that does not exist here.
-    #[error("the module `{module}` asks for a right that this program does not know")]
+    /// A module asks for a right that does not exist.
+    #[error("the module `{type_name}` asks for a right that does not exist")]
     Ask {
         /// The module.
-        module: TypeName,
-        /// Which.
+        type_name: TypeName,
+        /// What is wrong with it.
         #[source]
         source: AskError,
     },
-    /// A module does not accept the desired state that the catalog has.
-    #[error("the module of `{resource}` does not accept what the bundle holds for it")]
-    Validate {
-        /// The resource.
+    /// A module does not take a desired state of the catalog.
+    #[error("the module of `{resource}` does not take what the catalog has for it")]
+    Definition {
+        /// Which resource.
         resource: ResourceId,
-        /// What the module says.
+        /// What it says.
         #[source]
         source: DefinitionError,
     },
-    /// The catalog says something else of a resource than its module does.
-    #[error("the {what} that the bundle has for `{resource}` are not what its module gives")]
-    Differs {
-        /// The resource.
+    /// A module says something else of a desired state than the catalog.
+    #[error("the catalog has other {what} for `{resource}` than its module")]
+    Disagrees {
+        /// Which resource.
         resource: ResourceId,
         /// What differs.
-        what: Difference,
+        what: &'static str,
     },
-    /// A value that is to be settled here has no meaning here.
-    #[error("the attribute `{attribute}` of `{resource}` cannot be settled on a node: {reason}")]
+    /// A value that is to be settled on the node has no meaning there.
+    #[error("`{attribute}` of `{resource}` cannot be settled on a node: {reason}")]
     Deferred {
-        /// The resource.
+        /// Which resource.
         resource: ResourceId,
-        /// The attribute.
+        /// Which attribute.
         attribute: String,
-        /// Why.
+        /// Why not.
         reason: String,
     },
-    /// The order that the modules derive is not the catalog's.
-    #[error("the order that modules derive is not the one in the bundle: {edge} is {problem}")]
-    Order {
-        /// The edge, `a -> b`.
-        edge: String,
-        /// Missing or made up.
-        problem: &'static str,
-    },
     /// The bundle was compiled for a node with other facts.
-    #[error("it was compiled for another node: {}", told(differing))]
-    Facts {
-        /// Name, assumed value, value here.
-        differing: Vec<(String, String, String)>,
-    },
+    #[error("the bundle was compiled for another node: {}", lines(.0))]
+    TargetFacts(Vec<FactDifference>),
 }
 
-fn refusals(refused: &[Refused]) -> String {
-    let told = refused.iter().map(|one| format!("policy does not let the module `{}` run: {}", one.module, one.refusal));
-    told.collect::<Vec<_>>().join("\n")
+/// A fact that the controller took for granted and that is otherwise here.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FactDifference {
+    /// Its dotted path.
+    pub path: String,
+    /// What the controller took.
+    pub expected: Json,
+    /// What it is here; null if there is no such fact.
+    pub found: Json,
 }
 
-fn told(differing: &[(String, String, String)]) -> String {
-    use crate::model::key::escape;
-    let told = differing
-        .iter()
-        .map(|(name, assumed, here)| format!("`facts.{}` is {}, not {}", escape(name), escape(here), escape(assumed)));
-    told.collect::<Vec<_>>().join("; ")
+impl fmt::Display for FactDifference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { path, expected, found } = self;
+        let shown = |json: &Json| escape(&json.to_string().chars().take(240).collect::<String>());
+        write!(f, "`facts.{}` is {} here, not {}", escape(path), shown(found), shown(expected))
+    }
 }
 
 impl ReceiptError {
-    /// Whether the bundle is sound but not for this node.
+    /// Whether the bundle is well, and it is this node that does not want it.
     pub fn is_refusal(&self) -> bool {
-        matches!(self, Self::Policy { .. } | Self::Facts { .. })
+        matches!(self, Self::Policy(_) | Self::TargetFacts(_))
+    }
+
+    /// Whether the fault is the machine's.
+    pub fn is_io(&self) -> bool {
+        matches!(self, Self::Bundle(error) if error.is_io())
     }
 
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::Policy { refused } => {
-                let rows: Vec<&str> = refused.iter().filter_map(|one| one.refusal.row.as_deref()).collect();
-                (!rows.is_empty()).then(|| format!("to allow it, put this into the policy:\n{}", rows.join("\n")))
-            }
-            Self::Facts { .. } => Some("compile it for this node, with `--target`, or without".into()),
             Self::Bundle(error) => error.hint(),
-            Self::Validate { .. } | Self::Differs { .. } | Self::Order { .. } => {
-                Some("the bundle was not made by `runtime compile`, or was changed since: compile it again".into())
+            Self::Policy(refusals) => {
+                let rows: Vec<&str> = refusals.iter().filter_map(|refusal| refusal.row.as_deref()).collect();
+                (!rows.is_empty()).then(|| format!("the owner of this node can allow it in the policy:\n{}", rows.join("\n")))
             }
-            _ => None,
+            Self::TargetFacts(_) => Some("compile the manifest with `--target` and the facts of this node".to_owned()),
+            Self::Disagrees { .. } | Self::OtherModule { .. } | Self::Definition { .. } | Self::Deferred { .. } => {
+                Some("compile the manifest again".to_owned())
+            }
+            Self::Component { .. } | Self::Ask { .. } => None,
         }
     }
+}
+
+fn lines<T: ToString>(items: &[T]) -> String {
+    items.iter().map(T::to_string).collect::<Vec<_>>().join("\n")
 }

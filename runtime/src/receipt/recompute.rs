@@ -1,91 +1,71 @@
-//! Everything that a catalog says on behalf of a module, asked of the module again.
+//! Has every module say again, on this node, what the catalog says of its resources.
+//!
+//! Of resources that are compiled on the node, identity is asked again here; what they become is held to the catalog when that
+//! happens, in plan.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use serde_json::Value as Json;
-
-use super::AdmittedModule;
-use super::error::{Difference, ReceiptError};
-use crate::engine::{Footprint, Module, ParameterError, Parameters, Peer};
-use crate::language::check_travelled;
-use crate::model::catalog::{Catalog, Edge, EdgeReason, Resource, State};
-use crate::model::expression::{Expression, Kind};
+use super::{AdmittedModule, ReceiptError, deferred};
+use crate::engine::{Peer, Validated, on_large_stack};
+use crate::model::catalog::{Catalog, Edge, EdgeReason, Resource, Semantics, State};
 use crate::model::ids::TypeName;
 
-/// Checks every resource and the derived order. To be called on a large stack.
-pub(super) fn check(catalog: &Catalog, modules: &BTreeMap<TypeName, AdmittedModule>) -> Result<(), ReceiptError> {
-    for resource in &catalog.resources {
-        let module = &modules[&resource.id.type_name].module;
-        match &resource.state {
-            State::Compiled { desired, semantics } => {
-                let validated = module
-                    .validate(desired)
-                    .map_err(|source| ReceiptError::Validate { resource: resource.id.clone(), source })?;
-                check_footprint(resource, &validated.footprint)?;
-                if validated.semantics != *semantics {
-                    return Err(ReceiptError::Differs { resource: resource.id.clone(), what: Difference::Semantics });
-                }
-            }
-            State::Deferred { attributes, .. } => check_deferred(resource, module, attributes)?,
-        }
-        check_gate(resource)?;
-    }
-    check_order(catalog, modules)
+type Modules = BTreeMap<TypeName, AdmittedModule>;
+
+/// # Errors
+/// On the first resource of which a module says something else than the catalog.
+pub(super) fn check(catalog: &Catalog, modules: &Modules) -> Result<(), ReceiptError> {
+    on_large_stack(|| {
+        catalog.resources.iter().try_for_each(|resource| check_state(resource, modules))?;
+        check_orders(catalog, modules)
+    })
 }
 
-fn check_footprint(resource: &Resource, found: &Footprint) -> Result<(), ReceiptError> {
-    let differs = |what| Err(ReceiptError::Differs { resource: resource.id.clone(), what });
-    if found.claims != resource.claims {
-        differs(Difference::Claims)
-    } else if found.effects != resource.effects {
-        differs(Difference::Effects)
-    } else if found.affected_paths != resource.affected_paths {
-        differs(Difference::AffectedPaths)
-    } else {
-        Ok(())
+fn check_state(resource: &Resource, modules: &Modules) -> Result<(), ReceiptError> {
+    deferred::check_gate(resource)?;
+    let module = &modules[&resource.id.type_name].module;
+    let (desired, semantics) = match &resource.state {
+        State::Compiled { desired, semantics } => (desired, semantics),
+        State::Deferred { attributes, .. } => return deferred::check(resource, attributes, module),
+    };
+    let validated = module.validate(desired);
+    let validated = validated.map_err(|source| ReceiptError::Definition { resource: resource.id.clone(), source })?;
+    match difference(resource, semantics, &validated) {
+        Some(what) => Err(ReceiptError::Disagrees { resource: resource.id.clone(), what }),
+        None => Ok(()),
     }
 }
 
-/// What waits for the node must be evaluable there, and its identity must be known already.
-fn check_deferred(resource: &Resource, module: &Module, attributes: &BTreeMap<String, Expression>) -> Result<(), ReceiptError> {
-    for (name, expression) in attributes {
-        let known = module.description().attributes.iter().any(|attribute| attribute.name == *name);
-        let reason = if known {
-            check_travelled(expression).err().map(|error| error.to_string())
-        } else {
-            Some("the type has no such attribute".into())
-        };
-        if let Some(reason) = reason {
-            return Err(ReceiptError::Deferred { resource: resource.id.clone(), attribute: name.clone(), reason });
-        }
-    }
-    let identity = Rc::new(Literals(attributes.clone()));
-    let footprint = module
-        .footprint(&resource.id, identity)
-        .map_err(|source| ReceiptError::Validate { resource: resource.id.clone(), source })?;
-    check_footprint(resource, &footprint)
+/// What the module says otherwise than the catalog. Every member is named, so that a new one cannot be forgotten.
+fn difference(resource: &Resource, semantics: &Semantics, validated: &Validated) -> Option<&'static str> {
+    let Semantics { capabilities, assets, sensitive, accepts_refresh, timeout_ms, prerequisites } = &validated.semantics;
+    let footprint = &validated.footprint;
+    let same = [
+        ("claims", footprint.claims == resource.claims),
+        ("effects", footprint.effects == resource.effects),
+        ("affected paths", footprint.affected_paths == resource.affected_paths),
+        ("capabilities", *capabilities == semantics.capabilities),
+        ("assets", *assets == semantics.assets),
+        ("sensitivity", *sensitive == semantics.sensitive),
+        ("acceptance of refreshes", *accepts_refresh == semantics.accepts_refresh),
+        ("timeout", *timeout_ms == semantics.timeout_ms),
+        ("prerequisites", *prerequisites == semantics.prerequisites),
+    ];
+    same.into_iter().find(|(_, same)| !same).map(|(what, _)| what)
 }
 
-fn check_gate(resource: &Resource) -> Result<(), ReceiptError> {
-    let Some(control) = &resource.control else { return Ok(()) };
-    for (word, condition) in [("if", &control.if_), ("unless", &control.unless)] {
-        if let Some(error) = condition.as_ref().and_then(|condition| check_travelled(condition).err()) {
-            let attribute = format!("control.{word}");
-            return Err(ReceiptError::Deferred { resource: resource.id.clone(), attribute, reason: error.to_string() });
-        }
-    }
-    Ok(())
-}
-
-fn check_order(catalog: &Catalog, modules: &BTreeMap<TypeName, AdmittedModule>) -> Result<(), ReceiptError> {
-    let peers = Rc::new(catalog.resources.iter().map(peer).collect::<Vec<_>>());
+/// Compares the edges that modules derive with those of the catalog.
+fn check_orders(catalog: &Catalog, modules: &Modules) -> Result<(), ReceiptError> {
+    let mut peers: Vec<Peer> = catalog.resources.iter().map(peer).collect();
+    // An order that does not depend on the edges that are to be found.
+    peers.sort_by(|left, right| left.id.cmp(&right.id));
+    let peers = Rc::new(peers);
     let mut derived = BTreeSet::new();
     for peer in peers.iter() {
         let module = &modules[&peer.id.type_name].module;
-        let edges = module
-            .relationships(&peer.id, peer.desired.as_ref(), Rc::clone(&peers))
-            .map_err(|source| ReceiptError::Validate { resource: peer.id.clone(), source })?;
+        let edges = module.relationships(&peer.id, peer.desired.as_ref(), Rc::clone(&peers));
+        let edges = edges.map_err(|source| ReceiptError::Definition { resource: peer.id.clone(), source })?;
         derived.extend(edges.into_iter().map(|edge| Edge {
             prerequisite: edge.prerequisite,
             dependent: edge.dependent,
@@ -93,43 +73,23 @@ fn check_order(catalog: &Catalog, modules: &BTreeMap<TypeName, AdmittedModule>) 
         }));
     }
     let is_derived = |edge: &&Edge| matches!(edge.reason, EdgeReason::Derived(_));
-    let held: BTreeSet<Edge> = catalog.edges.iter().filter(is_derived).cloned().collect();
-    let problem = |edge: &Edge, problem| {
-        Err(ReceiptError::Order { edge: format!("`{}` -> `{}`", edge.prerequisite, edge.dependent), problem })
-    };
-    match (derived.difference(&held).next(), held.difference(&derived).next()) {
-        (Some(missing), _) => problem(missing, "missing"),
-        (_, Some(fabricated)) => problem(fabricated, "made up"),
-        (None, None) => Ok(()),
+    let said: BTreeSet<Edge> = catalog.edges.iter().filter(is_derived).cloned().collect();
+    match derived.symmetric_difference(&said).next() {
+        Some(edge) => Err(ReceiptError::Disagrees { resource: edge.dependent.clone(), what: "derived order" }),
+        None => Ok(()),
     }
 }
 
 fn peer(resource: &Resource) -> Peer {
+    let desired = match &resource.state {
+        State::Compiled { desired, .. } => Some(desired.clone()),
+        State::Deferred { .. } => None,
+    };
     Peer {
         id: resource.id.clone(),
-        desired: match &resource.state {
-            State::Compiled { desired, .. } => Some(desired.clone()),
-            State::Deferred { .. } => None,
-        },
+        desired,
         claims: resource.claims.clone(),
         effects: resource.effects.clone(),
         affected_paths: resource.affected_paths.clone(),
-    }
-}
-
-/// The attributes of a deferred resource as far as they are known without the node.
-struct Literals(BTreeMap<String, Expression>);
-
-impl Parameters for Literals {
-    fn has(&self, name: &str) -> Result<bool, ParameterError> {
-        Ok(self.read(name)?.is_some())
-    }
-
-    fn read(&self, name: &str) -> Result<Option<Json>, ParameterError> {
-        match self.0.get(name).map(|expression| &expression.kind) {
-            None | Some(Kind::Literal(Json::Null)) => Ok(None),
-            Some(Kind::Literal(value)) => Ok(Some(value.clone())),
-            Some(_) => Err(ParameterError::Deferred),
-        }
     }
 }

@@ -10,14 +10,13 @@ use super::error::RunError;
 use super::request::NodeRequest;
 use super::{Observer, Recovery};
 use crate::apply::{self, Pace, Run, Unresolved};
-use crate::builtins;
 use crate::bundle::Bundle;
 use crate::engine::{Engine, EngineOptions};
 use crate::journal::{self, Journal, random_run_id};
 use crate::model::ids::{ResourceId, RunId, TypeName};
 use crate::model::report::{Note, Outcome, REPORT_VERSION, Report, ResourceReport, RunMode};
 use crate::plan::{self, Plan, Planned};
-use crate::policy::{self, Policy};
+use crate::policy::Policy;
 use crate::receipt::{self, Admitted, AdmittedModule};
 use crate::store::{
     Admission, Claimed, DesiredDigest, Location, OpenIntent, Receipt, Recorded, RunEnding, RunKind, RunStart, Snapshot, Store,
@@ -36,7 +35,7 @@ impl Site {
         let own = [request.program.as_deref(), request.policy.as_deref(), Some(&request.state_dir), request.cache.as_deref()];
         let protected: Vec<&Path> = own.into_iter().flatten().collect();
         let policy = match &request.policy {
-            Some(path) => policy::load(path, &builtins::type_names())?,
+            Some(path) => Policy::load(path)?,
             None => Policy::default(),
         };
         Ok(Self {
