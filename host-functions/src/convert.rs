@@ -58,9 +58,10 @@ impl TryFrom<files::Content> for Content {
 
     fn try_from(content: files::Content) -> Result<Self, CallError> {
         match content {
-            files::Content::Asset(digest) => {
-                digest.parse().map(Content::Asset).map_err(|error: crate::digest::DigestError| CallError::invalid(error.to_string()))
-            }
+            files::Content::Asset(digest) => digest
+                .parse()
+                .map(Content::Asset)
+                .map_err(|error: crate::digest::DigestError| CallError::invalid(error.to_string())),
             files::Content::Inline(bytes) if bytes.len() > crate::files::MAX_INLINE => Err(CallError::TooLarge(format!(
                 "inline content has at most {} bytes, and this has {}",
                 crate::files::MAX_INLINE,

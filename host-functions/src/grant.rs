@@ -142,8 +142,8 @@ impl Ask {
     pub fn parse(interface: &str, action: &str, scope: &str) -> Result<Self, AskError> {
         match interface {
             "files" => {
-                let access = Access::from_word(action)
-                    .ok_or_else(|| AskError::Action { interface: "files", action: cut(action) })?;
+                let access =
+                    Access::from_word(action).ok_or_else(|| AskError::Action { interface: "files", action: cut(action) })?;
                 Ok(Ask::Files(access, PathPattern::parse(scope).map_err(AskError::Pattern)?))
             }
             "accounts" => read_all("accounts", action, scope).map(|()| Ask::Accounts),

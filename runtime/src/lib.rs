@@ -16,3 +16,9 @@ pub mod journal;
 
 /// What the node remembers between runs: the one place that opens the database.
 pub mod store;
+
+/// The node owner's rules: which modules may run, and what they may do.
+pub mod policy;
+
+/// The components that the program was built with.
+pub mod builtins;

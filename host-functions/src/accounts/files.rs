@@ -37,7 +37,8 @@ mod tests {
         let root = Root::open(folder.path()).unwrap();
         assert_eq!(find(&root, Kind::User, "alice").unwrap(), None, "no file, no accounts");
         std::fs::create_dir(folder.path().join("etc")).unwrap();
-        let passwd = "root:x:0:0::/root:/bin/sh\n#alice:x:1:1::/:\nalice:x:1000:1000::/home/alice:/bin/sh\nbroken:x\nodd:x:-1:0::/:\n";
+        let passwd =
+            "root:x:0:0::/root:/bin/sh\n#alice:x:1:1::/:\nalice:x:1000:1000::/home/alice:/bin/sh\nbroken:x\nodd:x:-1:0::/:\n";
         std::fs::write(folder.path().join("etc/passwd"), passwd).unwrap();
         std::fs::write(folder.path().join("etc/group"), "wheel:x:10:alice\n1000:x:7:\n").unwrap();
         assert_eq!(find(&root, Kind::User, "alice").unwrap(), Some(1000));

@@ -63,8 +63,7 @@ impl HostContext {
             (_, None) => {
                 chown_handle(&place, handle.as_fd(), &stat, wanted)?;
                 chmod_handle(&place, handle.as_fd(), wanted.or(&stat).mode)?;
-                // It cannot be opened, so it cannot be synced alone.
-                rustix::fs::sync();
+                place.sync_file_system()?;
             }
         }
         place.sync_folder()?;
@@ -125,8 +124,9 @@ pub(super) fn set_on_open(place: &Place, open: BorrowedFd<'_>, wanted: Attribute
     }
     let after = rustix::fs::fstat(open).map_err(|errno| place.failed("looking at", errno))?;
     match wanted.or(&before).mode {
-        Some(mode) if mode != after.st_mode & 0o7777 => rustix::fs::fchmod(open, Mode::from_raw_mode(mode))
-            .map_err(|errno| place.failed("changing the mode of", errno)),
+        Some(mode) if mode != after.st_mode & 0o7777 => {
+            rustix::fs::fchmod(open, Mode::from_raw_mode(mode)).map_err(|errno| place.failed("changing the mode of", errno))
+        }
         _ => Ok(()),
     }
 }

@@ -3,16 +3,15 @@
 //! The host's own reading, for people. It goes through the same authorisation as a guest's reading in a check, so that a module cannot
 //! have shown what it may not read; and what is sensitive is never shown.
 
+use std::fmt;
 use std::time::{Duration, Instant};
 
 use similar::TextDiff as Difference;
 use wasmtime::component::Resource;
 
-use super::object::{Kind, Object};
-use super::path::NodePath;
-use super::MAX_READ;
-use crate::bindings::runtime::host::assets::Host as _;
-use crate::bindings::runtime::host::files::{Detail as WitDetail, HostObject as _, Kind as WitKind};
+use super::{MAX_READ, Object};
+use crate::bindings::runtime::host::assets;
+use crate::bindings::runtime::host::files::{Detail as WitDetail, HostObject, Kind as WitKind};
 use crate::context::HostContext;
 use crate::digest::Digest;
 use crate::error::CallError;
@@ -41,37 +40,39 @@ pub enum TextDiff {
     Summary(String),
 }
 
-/// What changing the file at `path` to the asset `digest` changes. None if the attempt may not read either, or reading failed: a
-/// difference is a help, and no reason to refuse a plan.
-pub fn text_diff(context: &mut HostContext, path: &[u8], digest: &str) -> Option<TextDiff> {
+impl fmt::Display for TextDiff {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (TextDiff::Unified(text) | TextDiff::Summary(text)) = self;
+        f.write_str(text)
+    }
+}
+
+/// What changing the file at `path` to the asset `digest` changes.
+///
+/// # Errors
+/// If the attempt may not read either, or reading failed. A difference is a help: its want is no reason to refuse a plan.
+pub fn text_diff(context: &mut HostContext, path: &[u8], digest: Digest) -> Result<TextDiff, CallError> {
     let phase = context.phase();
     context.set_phase(Phase::Display);
     let difference = difference(context, path, digest);
     context.set_phase(phase);
-    match difference {
-        Ok(difference) => Some(difference),
-        Err(error) => {
-            tracing::debug!(%error, "no difference of text");
-            None
-        }
-    }
+    difference
 }
 
-fn difference(context: &mut HostContext, path: &[u8], digest: &str) -> Result<TextDiff, CallError> {
-    let digest: Digest = digest.parse().map_err(|error: crate::digest::DigestError| CallError::invalid(error.to_string()))?;
-    let after_size = context.size(digest.to_string())?;
+fn difference(context: &mut HostContext, path: &[u8], digest: Digest) -> Result<TextDiff, CallError> {
+    let after_size = assets::Host::size(context, digest.to_string())?;
     if context.rights().assets.get(&digest) == Some(&Sensitivity::Sensitive) {
         return Ok(TextDiff::Summary("sensitive, not shown".to_owned()));
     }
     let object = context.open(path.to_vec())?;
     let before = before(context, &object);
     context.table.delete(object)?;
-    let before = match before? {
+    let (before_size, before) = match before? {
         Before::File(size, content) => (size, content),
         Before::Other(kind) => return Ok(TextDiff::Summary(format!("{kind} → file, {after_size} bytes"))),
     };
-    let after = if after_size <= MAX_SIDE { Some(context.read_asset(&digest)?) } else { None };
-    let (before_size, before) = before;
+    let small = after_size <= MAX_SIDE;
+    let after = small.then(|| assets::Host::read(context, digest.to_string(), 0, MAX_READ)).transpose()?;
     Ok(match (before.as_deref().and_then(as_text), after.as_deref().and_then(as_text)) {
         (Some(before), Some(after)) => TextDiff::Unified(unified(before, after, context.deadline())),
         _ => {
@@ -94,18 +95,12 @@ fn before(context: &mut HostContext, object: &Resource<Object>) -> Result<Before
     match observation.kind {
         WitKind::File if observation.size > MAX_SIDE => Ok(Before::File(observation.size, None)),
         WitKind::File => {
-            let content = context.read(handle(), 0, MAX_READ)?;
+            let content = HostObject::read(context, handle(), 0, MAX_READ)?;
             Ok(Before::File(content.len() as u64, Some(content)))
         }
         WitKind::Directory => Ok(Before::Other("directory")),
         WitKind::Symlink => Ok(Before::Other("symbolic link")),
         _ => Ok(Before::Other("special file")),
-    }
-}
-
-impl HostContext {
-    fn read_asset(&mut self, digest: &Digest) -> Result<Vec<u8>, CallError> {
-        crate::bindings::runtime::host::assets::Host::read(self, digest.to_string(), 0, MAX_READ)
     }
 }
 

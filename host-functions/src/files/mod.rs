@@ -21,6 +21,9 @@ mod swap;
 mod symlink;
 mod tree;
 
+#[cfg(test)]
+mod tests;
+
 pub use object::{Kind, Object, Observation};
 pub use stage::Staged;
 

@@ -20,6 +20,11 @@ impl Object {
     pub(super) fn new(path: NodePath) -> Self {
         Self { path, seen: SharedSeen::default() }
     }
+
+    #[cfg(test)]
+    pub(crate) fn at(path: &str) -> Self {
+        Self::new(NodePath::parse(path.into()).unwrap())
+    }
 }
 
 /// What kind of object is at a path.

@@ -37,7 +37,9 @@ impl NodePath {
                 b"" => return Err(CallError::invalid(format!("path `{}` has an empty part", shown()))),
                 b"." | b".." => return Err(CallError::invalid(format!("path `{}` has a part `.` or `..`", shown()))),
                 _ if name.len() > MAX_NAME => {
-                    return Err(CallError::UnsafePath(format!("a name in a path has at most {MAX_NAME} bytes, and no file has more")));
+                    return Err(CallError::UnsafePath(format!(
+                        "a name in a path has at most {MAX_NAME} bytes, and no file has more"
+                    )));
                 }
                 _ => {}
             }

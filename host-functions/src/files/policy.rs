@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-pub use super::pattern::{PathPattern, PatternError};
 use super::path::{is_beneath, lexical_target, split};
+pub use super::pattern::{PathPattern, PatternError};
 use crate::authorize::{Rule, Standing};
 use crate::call::{Attributes, Content, HostCall};
 use crate::grant::{Access, Ask};
@@ -110,7 +110,11 @@ fn by_link_target(standing: &Standing<'_>, target: &[u8], path: &[u8]) -> Result
     let folder = split(path).map_or(&b"/"[..], |(folder, _)| folder);
     let points_at = lexical_target(folder, target);
     let outside = by_grant(standing, Access::Write, &points_at, false).is_err();
-    if outside { Err(Rule::Word { word: "links", what: "a symbolic link that points outside the paths it may write" }) } else { Ok(()) }
+    if outside {
+        Err(Rule::Word { word: "links", what: "a symbolic link that points outside the paths it may write" })
+    } else {
+        Ok(())
+    }
 }
 
 /// For a module that is not built in: the literal folder of the pattern that lets it at `path`, below which the kernel is told to stay.

@@ -91,7 +91,8 @@ impl HostContext {
             return Err(CallError::invalid(format!("`{}` is committed already", staged.path)));
         }
         let place = self.locate(call, &staged.path)?.needed()?;
-        let folder = |place: &Place| Identity::of_fd(&place.parent).map_err(|errno| place.failed("looking at the folder of", errno));
+        let folder =
+            |place: &Place| Identity::of_fd(&place.parent).map_err(|errno| place.failed("looking at the folder of", errno));
         if folder(&place)? != folder(&staged.staging.place)? {
             return Err(CallError::Changed(format!("the folder of `{}` was replaced since the file was staged", place.shown)));
         }

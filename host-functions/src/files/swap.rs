@@ -11,6 +11,9 @@ use super::place::Place;
 use crate::error::CallError;
 use crate::node::identity::{Fingerprint, Identity};
 
+/// How often an exchange is undone while another process keeps replacing what is there.
+const MAX_PUT_BACK: u32 = 100;
+
 /// Something made beside its place, under the staging name. Removed when it is dropped before it was put in place, if it is still what
 /// was made.
 #[derive(Debug)]
@@ -60,9 +63,9 @@ impl Staging {
             Errno::NOENT => changed(place),
             _ => unsupported(place, errno),
         })?;
-        let came_out = place.stat_name(&self.name)?;
-        if !came_out.is_some_and(|stat| seen.same_but_renamed(&Fingerprint::of(&stat))) {
-            self.put_back()?;
+        let came_out = self.held()?;
+        if !seen.same_but_renamed(&came_out) {
+            self.put_back(came_out)?;
             return Err(changed(&self.place));
         }
         self.in_place = true;
@@ -70,16 +73,43 @@ impl Staging {
         place.sync_folder()
     }
 
-    /// Undoes an exchange that brought out something else than was seen.
-    fn put_back(&self) -> Result<(), CallError> {
+    /// Undoes an exchange that brought out `held`, which is not what was seen. The other process may go on putting things there
+    /// meanwhile; its last one stays.
+    fn put_back(&self, mut held: Fingerprint) -> Result<(), CallError> {
         let place = &self.place;
-        let back = match rename(place, &self.name, &place.name, RenameFlags::EXCHANGE) {
-            // What was staged has been removed meanwhile, so the place is free.
-            Err(Errno::NOENT) => rename(place, &self.name, &place.name, RenameFlags::NOREPLACE),
-            result => result,
-        };
-        back.map_err(|errno| stranded(place, &self.name, errno))?;
-        place.sync_folder()
+        let mut placed: Option<Fingerprint> = None;
+        for _ in 0..MAX_PUT_BACK {
+            match rename(place, &self.name, &place.name, RenameFlags::EXCHANGE) {
+                Ok(()) => {}
+                // What was placed has been removed meanwhile, so the place is free.
+                Err(Errno::NOENT) => {
+                    let back = rename(place, &self.name, &place.name, RenameFlags::NOREPLACE);
+                    return back.map_err(|errno| stranded(place, &self.name, errno));
+                }
+                Err(errno) => return Err(stranded(place, &self.name, errno)),
+            }
+            let out = self.held()?;
+            match placed {
+                // Nobody was there since the last exchange: what is held is what was staged, or what has been superseded.
+                None if out.identity == self.made => return place.sync_folder(),
+                Some(placed) if placed.same_but_renamed(&out) => {
+                    remove_name(place, &self.name)?;
+                    return place.sync_folder();
+                }
+                // What was placed has been replaced, and what is held now is newer than what it was exchanged for.
+                _ => {
+                    placed = Some(held);
+                    held = out;
+                }
+            }
+        }
+        Err(stranded(place, &self.name, Errno::BUSY))
+    }
+
+    /// What is under the staging name.
+    fn held(&self) -> Result<Fingerprint, CallError> {
+        let stat = self.place.stat_name(&self.name)?;
+        stat.map(|stat| Fingerprint::of(&stat)).ok_or_else(|| changed(&self.place))
     }
 }
 
@@ -113,7 +143,13 @@ pub(super) fn take_out(place: &Place, staging: &str, seen: Seen) -> Result<(), C
         _ => false,
     };
     if !same {
-        rename(place, name, &place.name, RenameFlags::NOREPLACE).map_err(|errno| stranded(place, name, errno))?;
+        match rename(place, name, &place.name, RenameFlags::NOREPLACE) {
+            Ok(()) => {}
+            // The other process has put its next one there, which supersedes what came out.
+            Err(Errno::EXIST) => remove_name(place, name)?,
+            Err(errno) => return Err(stranded(place, name, errno)),
+        }
+        place.sync_folder()?;
         return Err(changed(place));
     }
     remove_name(place, name)?;

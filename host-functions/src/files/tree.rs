@@ -37,12 +37,7 @@ struct Level {
 }
 
 /// Removes everything beneath the directory that `handle` holds.
-pub(super) fn empty(
-    context: &mut HostContext,
-    call: &HostCall,
-    place: &Place,
-    handle: BorrowedFd<'_>,
-) -> Result<(), CallError> {
+pub(super) fn empty(context: &mut HostContext, call: &HostCall, place: &Place, handle: BorrowedFd<'_>) -> Result<(), CallError> {
     for pass in [Pass::Judge, Pass::Remove] {
         let top = rustix::fs::openat(handle, ".", FLAGS, Mode::empty()).map_err(|errno| place.failed("opening", errno))?;
         walk(context, call, place, top, pass)?;

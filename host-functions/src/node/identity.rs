@@ -1,7 +1,7 @@
 //! Which object a file descriptor is of, apart from its name.
 
-use rustix::fs::{AtFlags, FileType, Stat, StatxFlags};
 use rustix::fd::AsFd;
+use rustix::fs::{AtFlags, FileType, Stat, StatxFlags};
 use rustix::io::Errno;
 
 /// An object of a file system, while it exists.

@@ -216,7 +216,8 @@ impl<'r> Walk<'r> {
     }
 
     fn open_here(&self) -> Result<OwnedFd, CallError> {
-        open_plain(self.root.fd(), &self.at, OFlags::PATH | OFlags::DIRECTORY, ResolveFlags::IN_ROOT).map_err(|errno| match errno {
+        open_plain(self.root.fd(), &self.at, OFlags::PATH | OFlags::DIRECTORY, ResolveFlags::IN_ROOT).map_err(|errno| match errno
+        {
             Errno::LOOP | Errno::NOTDIR | Errno::NOENT => {
                 CallError::Busy(format!("resolving `{}`: it keeps changing", escape_bytes(self.declared)))
             }

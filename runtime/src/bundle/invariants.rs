@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::catalog::{Catalog, Claim, Effect, MAX_TIMEOUT_MS, Resource, Semantics, State};
 use crate::model::digest::AssetDigest;
+use crate::model::expression::Expression;
 use crate::model::ids::{ResourceId, TypeName};
 use crate::model::key::Key;
 
@@ -83,26 +84,24 @@ fn check_modules(catalog: &Catalog) -> Result<(), CatalogError> {
     Ok(())
 }
 
-/// Each asset that is named is there. One that is there is named, unless a resource that is compiled on the node may name it.
+/// Each asset that is named is there, and one that is there is named.
 fn check_assets(catalog: &Catalog) -> Result<(), CatalogError> {
     let mut named: BTreeSet<&AssetDigest> = BTreeSet::new();
-    let mut any_deferred = false;
     for resource in &catalog.resources {
-        match &resource.state {
-            State::Deferred { .. } => any_deferred = true,
-            State::Compiled { semantics, .. } => {
-                if let Some(missing) = semantics.assets.iter().find(|digest| !catalog.assets.contains_key(digest)) {
-                    return Err(refuse(resource, &format!("its asset `{missing}` is not in `assets`")));
-                }
-                named.extend(&semantics.assets);
-            }
+        let digests: Vec<&AssetDigest> = match &resource.state {
+            State::Compiled { semantics, .. } => semantics.assets.iter().collect(),
+            State::Deferred { sources, .. } => sources.values().collect(),
+        };
+        if let Some(missing) = digests.iter().find(|digest| !catalog.assets.contains_key(*digest)) {
+            return Err(refuse(resource, &format!("its asset `{missing}` is not in `assets`")));
         }
+        named.extend(digests);
     }
     for (digest, asset) in &catalog.assets {
         if asset.size > MAX_ASSET {
             return Err(CatalogError::rule(format!("asset `{digest}`"), format!("it is larger than {MAX_ASSET} bytes")));
         }
-        if !any_deferred && !named.contains(digest) {
+        if !named.contains(digest) {
             return Err(CatalogError::rule(format!("asset `{digest}`"), "no resource names it"));
         }
     }
@@ -125,7 +124,19 @@ fn check_resource(resource: &Resource) -> Result<(), CatalogError> {
     }
     match &resource.state {
         State::Compiled { semantics, .. } => check_semantics(resource, semantics),
-        State::Deferred { attributes } => attributes.keys().try_for_each(|name| check_word(resource, "attribute", name)),
+        State::Deferred { attributes, sources } => check_deferred(resource, attributes, sources),
+    }
+}
+
+fn check_deferred(
+    resource: &Resource,
+    attributes: &BTreeMap<String, Expression>,
+    sources: &BTreeMap<String, AssetDigest>,
+) -> Result<(), CatalogError> {
+    attributes.keys().try_for_each(|name| check_word(resource, "attribute", name))?;
+    match sources.keys().find(|name| !attributes.contains_key(*name)) {
+        Some(name) => Err(refuse(resource, &format!("the source `{name}` is not an attribute of it"))),
+        None => Ok(()),
     }
 }
 
@@ -306,10 +317,12 @@ mod tests {
             catalog.assets.insert(AssetDigest::of(b"idle"), Asset { size: 4 });
         };
         assert!(refused(idle).ends_with("no resource names it"));
-        let mut deferred = sample();
-        idle(&mut deferred);
-        deferred.resources[1].state = State::Deferred { attributes: BTreeMap::new() };
-        check(&deferred).unwrap();
+        let unnamed = refused(|catalog| {
+            idle(catalog);
+            let sources = BTreeMap::from([("source".to_owned(), AssetDigest::of(b"idle"))]);
+            catalog.resources[1].state = State::Deferred { attributes: BTreeMap::new(), sources };
+        });
+        assert!(unnamed.ends_with("the source `source` is not an attribute of it"), "{unnamed}");
         let large = refused(|catalog| catalog.assets.values_mut().for_each(|asset| asset.size = MAX_ASSET + 1));
         assert!(large.ends_with("it is larger than 8589934591 bytes"), "{large}");
     }

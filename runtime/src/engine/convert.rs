@@ -45,9 +45,8 @@ pub(super) fn parse_json(text: &str) -> Result<Json, String> {
     if text.len() > MAX_JSON_BYTES {
         return Err(format!("JSON of {} bytes, more than {MAX_JSON_BYTES}", text.len()));
     }
-    let json: Json = serde_json::from_str(text).map_err(|error| {
-        format!("not JSON: line {}, column {}", error.line(), error.column())
-    })?;
+    let json: Json =
+        serde_json::from_str(text).map_err(|error| format!("not JSON: line {}, column {}", error.line(), error.column()))?;
     if canonical(&json)? != text {
         return Err("JSON that is not canonical (RFC 8785)".into());
     }

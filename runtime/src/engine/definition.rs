@@ -194,7 +194,11 @@ impl parameters::HostParameters for DefinitionState {
         Ok(given.has(&name).map_err(|error| parameter_error(error, name)))
     }
 
-    fn read(&mut self, _: Resource<ParametersHandle>, name: String) -> wasmtime::Result<Result<Option<String>, WitParameterError>> {
+    fn read(
+        &mut self,
+        _: Resource<ParametersHandle>,
+        name: String,
+    ) -> wasmtime::Result<Result<Option<String>, WitParameterError>> {
         let given = self.given(&name)?;
         match given.read(&name) {
             Ok(value) => Ok(Ok(value.as_ref().map(convert::canonical).transpose().map_err(wasmtime::Error::msg)?)),
@@ -321,14 +325,12 @@ impl Module {
         desired: Option<&Json>,
         peers: Rc<Vec<Peer>>,
     ) -> Result<Vec<DerivedEdge>, DefinitionError> {
-        let state =
-            DefinitionState { peers: Some(peers), own_type: Some(self.type_name().clone()), ..DefinitionState::new() };
+        let state = DefinitionState { peers: Some(peers), own_type: Some(self.type_name().clone()), ..DefinitionState::new() };
         let mut call = self.start("relationships", state)?;
         let desired = desired.map(|desired| self.argument("relationships", desired)).transpose()?;
         let handle = call.store.data_mut().table.push(CatalogViewHandle);
         let handle = handle.map_err(|error| self.bad_answer("relationships", error.to_string()))?;
-        let answer =
-            call.guest.call_relationships(&mut call.store, &convert::resource_id(id), desired.as_deref(), handle);
+        let answer = call.guest.call_relationships(&mut call.store, &convert::resource_id(id), desired.as_deref(), handle);
         let edges = self.answer("relationships", &call, answer)?;
         convert::derived_edges(id, edges).map_err(|message| self.bad_answer("relationships", message).into())
     }

@@ -23,15 +23,8 @@ pub const MAX_COMPONENT_BYTES: usize = 16 << 20;
 const DEFINITION_IMPORTS: [&str; 2] = ["runtime:module/parameters@0.1.0", "runtime:module/catalog-view@0.1.0"];
 
 /// Namespaces from which a component may import; toolchains bring in WASI whether a module uses it or not.
-const KNOWN_NAMESPACES: [&str; 7] = [
-    "runtime:module/",
-    "runtime:host/",
-    "wasi:cli/",
-    "wasi:clocks/",
-    "wasi:filesystem/",
-    "wasi:io/",
-    "wasi:random/",
-];
+const KNOWN_NAMESPACES: [&str; 7] =
+    ["runtime:module/", "runtime:host/", "wasi:cli/", "wasi:clocks/", "wasi:filesystem/", "wasi:io/", "wasi:random/"];
 
 /// A component that is compiled, fits the contract, and has described its resource type. Cheap to clone.
 #[derive(Clone)]
@@ -105,10 +98,8 @@ impl Engine {
         let mut linker = Linker::new(&self.wasmtime);
         host_functions::add_to_linker(&mut linker)?;
         wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
-        let names: Vec<String> =
-            component.component_type().imports(&self.wasmtime).map(|(name, _)| name.to_owned()).collect();
-        let linked: BTreeSet<&str> =
-            names.iter().map(String::as_str).filter(|name| !DEFINITION_IMPORTS.contains(name)).collect();
+        let names: Vec<String> = component.component_type().imports(&self.wasmtime).map(|(name, _)| name.to_owned()).collect();
+        let linked: BTreeSet<&str> = names.iter().map(String::as_str).filter(|name| !DEFINITION_IMPORTS.contains(name)).collect();
         purity::trap_other_imports(&mut linker, component, &linked)?;
         ResourceTypePre::new(linker.instantiate_pre(component)?)
     }
@@ -181,4 +172,3 @@ impl std::fmt::Debug for Module {
         write!(f, "Module({}, {})", self.type_name(), self.digest())
     }
 }
-

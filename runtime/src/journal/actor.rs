@@ -17,7 +17,7 @@ use crate::store::{OpenIntent, Recorded, Store, StoreError};
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum JournalError {
     /// It could not be written, or it was refused. Others whose entries were in the same transaction see the same error.
-    #[error("the journal cannot be written")]
+    #[error("the journal could not take an entry")]
     Store(#[source] Arc<StoreError>),
     /// The run has finished with its journal, or the thread that writes has come to grief.
     #[error("the journal is closed")]
@@ -62,7 +62,8 @@ impl Journal {
         self.handle.clone()
     }
 
-    /// Waits until everything is on disk and gives the state back. Handles that are left answer [`JournalError::Closed`]. Blocks.
+    /// Waits until everything is on disk and gives the state back. Handles that are left answer [`JournalError::Closed`].
+    /// Blocks, and panics in asynchronous code.
     ///
     /// # Errors
     /// If something given earlier could not be written or was refused. An intent whose settlement was lost so stays open.
@@ -94,7 +95,7 @@ impl JournalHandle {
         self.ask_intent(intention)?.await.map_err(|_| JournalError::Closed)?
     }
 
-    /// As [`JournalHandle::intend`], for callers that are not asynchronous.
+    /// As [`JournalHandle::intend`], for callers that are not asynchronous; it panics in asynchronous code.
     ///
     /// # Errors
     /// The same.
@@ -128,8 +129,8 @@ impl JournalHandle {
     ///
     /// # Errors
     /// If the journal is closed.
-    pub fn record(&self, owner: OwnerName, resource: ResourceId, record: Recorded) -> Result<(), JournalError> {
-        self.write(Write::Record { owner, resource, record: Box::new(record) })
+    pub fn keep(&self, owner: &OwnerName, resource: &ResourceId, record: Recorded) -> Result<(), JournalError> {
+        self.write(Write::Record { owner: owner.clone(), resource: resource.clone(), record: Box::new(record) })
     }
 
     /// Returns when everything that was given before is on disk.
@@ -140,7 +141,7 @@ impl JournalHandle {
         self.ask_flush()?.await.map_err(|_| JournalError::Closed)?
     }
 
-    /// As [`JournalHandle::flush`], for callers that are not asynchronous.
+    /// As [`JournalHandle::flush`], for callers that are not asynchronous; it panics in asynchronous code.
     ///
     /// # Errors
     /// The same.

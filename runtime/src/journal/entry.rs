@@ -31,32 +31,6 @@ pub enum Operation {
     Refresh,
 }
 
-words! {
-    /// How much may have happened on the node before a failure.
-    EffectClass {
-        /// Nothing has changed.
-        BeforeChange = "before_change",
-        /// Something has changed, and it is known that the rest has not.
-        PartialChange = "partial_change",
-        /// It may or may not have changed.
-        UnknownOutcome = "unknown_outcome",
-        /// Something has changed, and the rest is not known.
-        PartialChangeUnknown = "partial_change_unknown",
-    }
-}
-
-impl EffectClass {
-    /// How an intent ends whose change failed so.
-    pub const fn ending(self) -> Ending {
-        match self {
-            Self::BeforeChange => Ending::NotStarted,
-            Self::PartialChange => Ending::Partial,
-            Self::UnknownOutcome => Ending::Unknown,
-            Self::PartialChangeUnknown => Ending::PartialUnknown,
-        }
-    }
-}
-
 /// What is about to be done.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Intention {

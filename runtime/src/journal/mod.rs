@@ -21,12 +21,14 @@ mod writer;
 mod actor;
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests make files and processes to look at")]
 mod crash_tests;
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests make files and processes to look at")]
 mod tests;
 
 pub use actor::{Journal, JournalError, JournalHandle};
-pub use entry::{Action, EffectClass, Entry, Event, Intention, Moment, Observer, OpenObligation, Operation, Settlement};
+pub use entry::{Action, Entry, Event, Intention, Moment, Observer, OpenObligation, Operation, Settlement};
 pub use obligation::{Closing, ObligationEvent, ObligationStatus, next_obligation};
 pub use staging::{StagingName, StagingNameError, random_run_id};
 pub(crate) use status::words;

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::model::report::EffectClass;
+
 /// An intent's number, unique in one state folder; later intents have greater ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IntentId(pub(crate) i64);
@@ -92,6 +94,18 @@ words! {
         Unknown = "unknown",
         /// Something changed, and the rest is not known.
         PartialUnknown = "partial_unknown",
+    }
+}
+
+impl EffectClass {
+    /// How an intent ends whose change failed so.
+    pub const fn ending(self) -> Ending {
+        match self {
+            Self::BeforeChange => Ending::NotStarted,
+            Self::PartialChange => Ending::Partial,
+            Self::UnknownOutcome => Ending::Unknown,
+            Self::PartialChangeUnknown => Ending::PartialUnknown,
+        }
     }
 }
 

@@ -41,16 +41,15 @@ pub(super) fn ended(ending: Ending) -> Settlement {
     Settlement { ending, record: None, detail: None }
 }
 
-pub(super) fn recorded(run: &RunId, inputs: &str) -> Recorded {
+pub(super) fn recorded(inputs: serde_json::Value) -> Recorded {
     Recorded {
         component: ComponentDigest::of(b"component"),
         schema_version: 1,
-        inputs: inputs.into(),
+        inputs,
         outputs: None,
-        observed: Some("{}".into()),
+        observed: Some(serde_json::json!({"mode": "0644"})),
         configuration: None,
         converged: true,
-        run: run.clone(),
     }
 }
 
@@ -118,6 +117,31 @@ fn what_nobody_waits_for_is_written_all_the_same() {
     assert!(matches!(handle.flush_blocking(), Err(JournalError::Closed)));
     let store = Store::open(&location(base.path())).unwrap();
     assert_eq!(store.view().open_work().unwrap().intents, 0);
+}
+
+#[test]
+fn an_intent_that_nobody_waits_for_any_more_is_settled_as_not_started() {
+    let base = tempfile::tempdir().unwrap();
+    let mut store = Store::open(&location(base.path())).unwrap();
+    let run = begin(&mut store, RunKind::Apply);
+    let (give_up, given_up) = std::sync::mpsc::channel::<()>();
+    let given_up = Mutex::new(given_up);
+    store.observe(Arc::new(move |moment, entry| {
+        if moment == Moment::BeforeDurable && entry.event == Event::Intent(IntentEvent::Intended) {
+            given_up.lock().unwrap().recv().unwrap();
+        }
+    }));
+    let journal = Journal::start(store, run.clone()).unwrap();
+    let handle = journal.handle();
+    let mut waiting = Box::pin(handle.intend(intention("file.a")));
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    assert!(Future::poll(waiting.as_mut(), &mut context).is_pending());
+    drop(waiting);
+    give_up.send(()).unwrap();
+    let store = journal.finish().unwrap();
+    assert_eq!(store.view().open_work().unwrap().intents, 0);
+    let events: Vec<&str> = store.view().entries(&run).unwrap().iter().map(|entry| entry.event.as_str()).collect();
+    assert_eq!(events, ["run_began", "intended", "not_started"]);
 }
 
 #[test]
@@ -192,16 +216,17 @@ fn state_is_recorded_with_the_settlement_and_counts_as_converged_until_the_next_
     let (journal, run) = journal(base.path());
     let handle = journal.handle();
     let token = handle.intend_blocking(intention("file.a")).unwrap();
-    let record = recorded(&run, "{}");
+    let inputs = serde_json::json!({"b": 1, "a": [1.5, null]});
+    let record = recorded(inputs.clone());
     handle.settle(token, Settlement { ending: Ending::Done, record: Some(record.clone()), detail: None }).unwrap();
-    handle.record(owner(), "file.b".parse().unwrap(), record.clone()).unwrap();
+    handle.keep(&owner(), &"file.b".parse().unwrap(), record.clone()).unwrap();
     let store = journal.finish().unwrap();
     let all = store.view().recorded_of(&owner()).unwrap();
     assert_eq!(all.len(), 2);
     assert_eq!(all[&"file.a".parse().unwrap()], record);
-    assert!(record.difference_is_drift("{}", &record.component));
-    assert!(!record.difference_is_drift(r#"{"mode":1}"#, &record.component));
-    assert!(!record.difference_is_drift("{}", &ComponentDigest::of(b"other")));
+    assert!(record.difference_is_drift(&inputs, &record.component));
+    assert!(!record.difference_is_drift(&serde_json::json!({}), &record.component));
+    assert!(!record.difference_is_drift(&inputs, &ComponentDigest::of(b"other")));
 
     let journal = Journal::start(store, run).unwrap();
     drop(journal.handle().intend_blocking(intention("file.a")).unwrap());

@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 use super::actor::JournalError;
 use super::entry::{Intention, Settlement};
 use super::staging::StagingName;
-use super::status::{IntentId, Resolution};
+use super::status::{Ending, IntentId, Resolution};
 use super::token::IntentToken;
 use crate::model::ids::{OwnerName, ResourceId, RunId};
 use crate::store::{Batch, Recorded, Store, StoreError};
@@ -24,6 +24,9 @@ pub const RIDE: Duration = Duration::from_millis(20);
 
 /// How long a round stays open for others, where others are at work. A lone worker never waits.
 const GATHER: Duration = Duration::from_millis(1);
+
+/// Why an intent is settled that was asked for in vain.
+const GIVEN_UP: &str = "it was given up before it was on disk";
 
 /// The most requests in one transaction.
 const MAX_ROUND: usize = 1024;
@@ -124,12 +127,7 @@ impl Writer {
     fn take_in(&mut self, request: Request, round: &mut Round) {
         match request {
             Request::Intend(intention, reply) => round.intends.push((intention, reply)),
-            Request::Write(write) => {
-                if self.riding.is_empty() {
-                    self.since = Instant::now();
-                }
-                self.riding.push(write);
-            }
+            Request::Write(write) => self.ride(write),
             Request::Flush(reply) => round.flushes.push(reply),
             Request::Stop => round.stop = true,
         }
@@ -190,9 +188,19 @@ impl Writer {
                 self.at_work.insert(intent);
                 IntentToken::new(intent, intention.resource, staging_name)
             });
-            // Where nobody waits any more the token is dropped here: the intent stays open, and recovery will ask.
-            let _ = reply.send(answer);
+            if let Err(Ok(token)) = reply.send(answer) {
+                // Nobody waits for it any more, so nobody will change anything under it.
+                let settlement = Settlement { ending: Ending::NotStarted, record: None, detail: Some(GIVEN_UP.into()) };
+                self.ride(Write::Settle { intent: token.intent(), settlement });
+            }
         }
+    }
+
+    fn ride(&mut self, write: Write) {
+        if self.riding.is_empty() {
+            self.since = Instant::now();
+        }
+        self.riding.push(write);
     }
 }
 
@@ -200,6 +208,6 @@ fn write_riding(batch: &mut Batch<'_>, run: &RunId, write: &Write) -> Result<(),
     match write {
         Write::Settle { intent, settlement } => batch.settle(run, *intent, settlement),
         Write::Resolve { intent, resolution, detail } => batch.resolve(run, *intent, *resolution, detail.as_deref()),
-        Write::Record { owner, resource, record } => batch.record(owner, resource, record),
+        Write::Record { owner, resource, record } => batch.record(run, owner, resource, record),
     }
 }

@@ -8,7 +8,7 @@ use rusqlite::{OptionalExtension as _, Transaction, TransactionBehavior, params}
 use super::View;
 use super::error::{StoreError, database};
 use super::recorded::Recorded;
-use super::rows::{parsed, word};
+use super::rows::{canonical, parsed, word};
 use crate::journal::{
     Closing, Entry, Event, IntentEvent, IntentId, Intention, Moment, ObligationEvent, ObligationStatus, Observer, Operation,
     Resolution, Settlement, StagingName, Status, next, next_obligation,
@@ -153,7 +153,7 @@ impl<'s> Batch<'s> {
             return Err(StoreError::WrongRun { intent });
         }
         self.advance(run, intent, &standing, IntentEvent::Ended(*ending), detail.as_deref())?;
-        record.as_ref().map_or(Ok(()), |record| self.record(&standing.owner, &standing.resource, record))
+        record.as_ref().map_or(Ok(()), |record| self.record(run, &standing.owner, &standing.resource, record))
     }
 
     /// Settles an intent that an earlier run left open.
@@ -246,8 +246,18 @@ impl<'s> Batch<'s> {
     }
 
     /// Keeps what is now known of a resource. Nothing is written if that is what is on record.
-    pub(crate) fn record(&mut self, owner: &OwnerName, resource: &ResourceId, record: &Recorded) -> Result<(), StoreError> {
-        let Recorded { component, schema_version, inputs, outputs, observed, configuration, converged, run } = record;
+    pub(crate) fn record(
+        &mut self,
+        run: &RunId,
+        owner: &OwnerName,
+        resource: &ResourceId,
+        record: &Recorded,
+    ) -> Result<(), StoreError> {
+        let Recorded { component, schema_version, inputs, outputs, observed, configuration, converged } = record;
+        let failed = self.failed("record state");
+        let texts = [Some(inputs), outputs.as_ref(), observed.as_ref(), configuration.as_ref()]
+            .map(|json| json.map(canonical).transpose().map_err(&failed));
+        let [inputs, outputs, observed, configuration] = texts;
         self.transaction
             .execute(
                 "INSERT INTO recorded (owner, resource, component, schema_version, inputs, outputs, observed, configuration, \
@@ -263,15 +273,15 @@ impl<'s> Batch<'s> {
                     resource.to_string(),
                     component.bytes(),
                     schema_version,
-                    inputs,
-                    outputs,
-                    observed,
-                    configuration,
+                    inputs?,
+                    outputs?,
+                    observed?,
+                    configuration?,
                     converged,
                     run.as_str()
                 ],
             )
             .map(drop)
-            .map_err(self.failed("record state"))
+            .map_err(&failed)
     }
 }

@@ -26,10 +26,10 @@ pub enum StoreError {
         /// The database.
         path: PathBuf,
     },
-    /// A folder on the way to the state could be changed by others.
-    #[error("the state folder `{}` is not safe: `{}` {problem}", show(folder), show(path))]
+    /// Others could change what lies in a folder of ours, or put another in its place.
+    #[error("the folder `{}` is not safe to use: `{}` {problem}", show(folder), show(path))]
     Unsafe {
-        /// The state folder.
+        /// The folder, as given.
         folder: PathBuf,
         /// What is not safe.
         path: PathBuf,
@@ -176,7 +176,7 @@ impl StoreError {
             Self::Locked { .. } => Some("wait for it to end: the lock ends with the process".into()),
             Self::Busy { .. } => Some("close the program that has it open".into()),
             Self::Unsafe { .. } => {
-                Some("every folder from `/` down must belong to root or to you and be writable by no other; or name another with `--state-dir`".into())
+                Some("every folder from `/` down must belong to root or to you and be writable by no other".into())
             }
             Self::ScratchInside { .. } => Some("set `TMPDIR` to a folder outside".into()),
             Self::LockFileMissing { .. } => Some("`runtime recover` makes it again".into()),
@@ -199,7 +199,7 @@ impl StoreError {
     }
 
     /// Whether another holds the state just now, so that trying later may succeed: exit code 75.
-    pub fn is_temporary(&self) -> bool {
+    pub fn is_locked(&self) -> bool {
         matches!(self, Self::Locked { .. } | Self::Busy { .. })
     }
 

@@ -1,6 +1,6 @@
-//! Nobody but us may be able to change what lies in the state folder, or to put another in its place. So every folder from `/`
+//! Nobody but us may be able to change what lies in the state folder or the code cache, or to put another in its place. So every folder from `/`
 //! down must belong to root or to us, and be writable by no other; a folder with the sticky bit (as `/tmp`) is let pass on the
-//! way, since there others cannot touch what is ours, but cannot be the state folder itself. Links are followed one at a time,
+//! way, since there others cannot touch what is ours, but cannot be such a folder itself. Links are followed one at a time,
 //! and each must belong to root or to us as well. After that, no other user can change what the checked path means.
 
 use std::collections::VecDeque;
@@ -29,14 +29,26 @@ struct Walk {
     missing: Vec<OsString>,
 }
 
-/// The state folder's path without links, if it exists.
+/// Checks a folder of ours, from `/` down to itself.
+///
+/// # Errors
+/// [`StoreError::Unsafe`] with what is not safe; [`StoreError::File`] if it does not exist or cannot be examined.
+pub fn check_private(folder: &Path) -> Result<(), StoreError> {
+    existing(folder)?.map(drop).ok_or_else(|| failed("find the folder", folder, Errno::NOENT))
+}
+
+/// The folder's path without links, if it exists.
 pub(super) fn existing(folder: &Path) -> Result<Option<PathBuf>, StoreError> {
     let walk = walk(folder)?;
     if walk.missing.is_empty() { walk.check_last().map(|()| Some(walk.resolved)) } else { Ok(None) }
 }
 
-/// The state folder's path without links. What is missing is created, private to us, and is on disk when this returns.
-pub(super) fn create(folder: &Path) -> Result<PathBuf, StoreError> {
+/// Checks a folder of ours, and gives its path without links. What is missing of it is created, with mode 0700, and is on disk when
+/// this returns.
+///
+/// # Errors
+/// As [`check_private`], and if it cannot be created.
+pub fn create_private(folder: &Path) -> Result<PathBuf, StoreError> {
     let mut walk = walk(folder)?;
     for name in std::mem::take(&mut walk.missing) {
         let parent = walk.resolved.clone();

@@ -14,14 +14,16 @@ mod batch;
 /// Which claims overlap, without the database.
 mod claims;
 /// Opening, checking and creating the database file.
+#[allow(clippy::disallowed_methods, reason = "it opens, and copies, the database file")]
 mod database;
 /// What can go wrong.
 mod error;
-/// The state folder: checked from `/` down, created private.
-mod folder;
+/// Folders of our own: checked from `/` down, created private.
+pub mod folder;
 /// Queries about intents, obligations and events.
 mod intents;
 /// The lock of a run, which dies with it.
+#[allow(clippy::disallowed_methods, reason = "it reads the kernel's table of locks")]
 mod lock;
 /// Queries about recorded state.
 mod recorded;
@@ -30,11 +32,14 @@ mod rows;
 /// Runs, receipts and reports.
 mod runs;
 /// Tables, format version, identity.
+#[allow(clippy::disallowed_methods, reason = "it looks at the root that state is bound to")]
 mod schema;
 
 #[cfg(test)]
-mod hazard_tests;
+#[allow(clippy::disallowed_methods, reason = "tests make files and processes to look at")]
+pub(crate) mod hazard_tests;
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests make files and processes to look at")]
 mod tests;
 
 use std::path::{Path, PathBuf};
@@ -92,7 +97,7 @@ impl Store {
     /// format, is damaged, or cannot be read or written. Nothing is changed then, but that missing folders may have been created.
     pub fn open(location: &Location) -> Result<Self, StoreError> {
         let root = schema::RootIdentity::of(&location.root)?;
-        let folder = folder::create(&location.folder)?;
+        let folder = folder::create_private(&location.folder)?;
         let lock = lock::RunLock::exclusive(&folder)?;
         let path = folder.join(database::FILE_NAME);
         let connection = database::open_exclusive(&folder, &path, &root)?;

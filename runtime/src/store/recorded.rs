@@ -1,13 +1,14 @@
 use std::collections::BTreeMap;
 
 use rusqlite::{OptionalExtension as _, Row, params};
+use serde_json::Value as Json;
 
-use super::rows::{digest, parsed};
+use super::rows::{digest, json, json_or_null, parsed};
 use super::{Store, StoreError, View};
 use crate::model::digest::ComponentDigest;
-use crate::model::ids::{OwnerName, ResourceId, RunId};
+use crate::model::ids::{OwnerName, ResourceId};
 
-/// What a run left behind of one resource. All JSON is canonical and holds no sensitive value.
+/// What a run left behind of one resource. No value in it is sensitive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recorded {
     /// The component that managed it.
@@ -15,28 +16,26 @@ pub struct Recorded {
     /// The schema version of `inputs`.
     pub schema_version: u32,
     /// Desired state.
-    pub inputs: String,
+    pub inputs: Json,
     /// What the application gave out.
-    pub outputs: Option<String>,
+    pub outputs: Option<Json>,
     /// What was last observed.
-    pub observed: Option<String>,
+    pub observed: Option<Json>,
     /// The module's configuration at the time.
-    pub configuration: Option<String>,
+    pub configuration: Option<Json>,
     /// Whether the run left the object as desired. Any later intent takes this back until it is settled.
     pub converged: bool,
-    /// The run that recorded it.
-    pub run: RunId,
 }
 
 impl Recorded {
-    /// Whether a difference from `desired`, canonical JSON, is drift: a run left the object converged with this same desired state
+    /// Whether a difference from `desired` is drift: a run left the object converged with this same desired state
     /// and component, so something else has changed it since.
-    pub fn difference_is_drift(&self, desired: &str, component: &ComponentDigest) -> bool {
-        self.converged && self.inputs == desired && self.component == *component
+    pub fn difference_is_drift(&self, desired: &Json, component: &ComponentDigest) -> bool {
+        self.converged && self.inputs == *desired && self.component == *component
     }
 }
 
-const COLUMNS: &str = "resource, component, schema_version, inputs, outputs, observed, configuration, converged, run";
+const COLUMNS: &str = "resource, component, schema_version, inputs, outputs, observed, configuration, converged";
 
 impl View {
     /// What is on record of one resource.
@@ -88,12 +87,11 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<(ResourceId, Recorded)> {
     let recorded = Recorded {
         component: digest(row, "component")?,
         schema_version: row.get("schema_version")?,
-        inputs: row.get("inputs")?,
-        outputs: row.get("outputs")?,
-        observed: row.get("observed")?,
-        configuration: row.get("configuration")?,
+        inputs: json(row, "inputs")?,
+        outputs: json_or_null(row, "outputs")?,
+        observed: json_or_null(row, "observed")?,
+        configuration: json_or_null(row, "configuration")?,
         converged: row.get("converged")?,
-        run: parsed(row, "run")?,
     };
     Ok((parsed(row, "resource")?, recorded))
 }

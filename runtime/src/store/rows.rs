@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use rusqlite::Row;
 use rusqlite::types::Type;
+use serde_json::Value as Json;
 
 use crate::model::digest::Digest;
 
@@ -34,6 +35,23 @@ pub(super) fn digest<K>(row: &Row<'_>, column: &str) -> rusqlite::Result<Digest<
 pub(super) fn word<T>(row: &Row<'_>, column: &str, from_word: fn(&str) -> Option<T>) -> rusqlite::Result<T> {
     let word: String = row.get(column)?;
     from_word(&word).ok_or_else(|| unreadable(row, column, Type::Text, UnknownWord(word)))
+}
+
+/// JSON from its text.
+pub(super) fn json(row: &Row<'_>, column: &str) -> rusqlite::Result<Json> {
+    let text: String = row.get(column)?;
+    serde_json::from_str(&text).map_err(|error| unreadable(row, column, Type::Text, error))
+}
+
+/// The same, where the column may be null.
+pub(super) fn json_or_null(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Json>> {
+    let text: Option<String> = row.get(column)?;
+    text.map(|text| serde_json::from_str(&text).map_err(|error| unreadable(row, column, Type::Text, error))).transpose()
+}
+
+/// The canonical text of JSON, for a column.
+pub(super) fn canonical(json: &Json) -> rusqlite::Result<String> {
+    serde_jcs::to_string(json).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
 }
 
 fn unreadable(row: &Row<'_>, column: &str, kind: Type, error: impl Error + Send + Sync + 'static) -> rusqlite::Error {
