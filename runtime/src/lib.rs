@@ -4,3 +4,9 @@
 
 /// The nouns that steps share: data only.
 pub mod model;
+
+/// The expression language.
+pub mod language;
+
+/// What a person writes.
+pub mod manifest;
