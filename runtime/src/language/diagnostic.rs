@@ -11,6 +11,9 @@ use crate::model::key::{escape, needs_escape};
 /// More messages than this are counted, not shown.
 const MAX_SHOWN: usize = 50;
 
+/// More places of one message than this are counted, not shown.
+const MAX_RELATED: usize = 4;
+
 /// The most characters of a source line that are shown.
 const MAX_LINE: usize = 160;
 
@@ -102,8 +105,11 @@ impl Diagnostic {
         if let Some(place) = &self.place {
             snippet(&mut out, sources, place, &self.label, '^', width);
         }
-        for (place, label) in &self.related {
+        for (place, label) in self.related.iter().take(MAX_RELATED) {
             snippet(&mut out, sources, place, label, '-', width);
+        }
+        if self.related.len() > MAX_RELATED {
+            let _ = writeln!(out, "{:width$} = note: and {} more places", "", self.related.len() - MAX_RELATED);
         }
         for note in &self.notes {
             let _ = writeln!(out, "{:width$} = note: {}", "", escape(note));

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use hcl_edit::Span;
 use hcl_edit::expr::{self as hcl, BinaryOperator, UnaryOperator};
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Number, Value as Json};
 
 use super::diagnostic::Diagnostic;
 use super::functions;
@@ -116,7 +116,10 @@ impl<'s> Lowering<'s> {
     }
 
     fn number(&mut self, value: &hcl_edit::Number, place: &Place) -> Kind {
-        match value.as_f64().map(number::to_json) {
+        // Whole numbers are looked at before they could be rounded.
+        let exact = value.as_u64().map(Number::from).or_else(|| value.as_i64().map(Number::from));
+        let exact = exact.or_else(|| value.as_f64().and_then(Number::from_f64));
+        match exact.map(|exact| number::from_json(&exact).and_then(number::to_json)) {
             Some(Ok(json)) => Kind::Literal(json),
             _ => self.fail(Diagnostic::error(place, number::TOO_LARGE).hint("write it as a string".to_owned())),
         }
@@ -154,6 +157,8 @@ impl<'s> Lowering<'s> {
         let expand = call.args.expand_final();
         let function = functions::find(&name).filter(|_| !call.name.is_namespaced());
         let Some(function) = function else {
+            let written: Vec<&str> = call.name.namespace.iter().chain([&call.name.name]).map(|part| part.as_str()).collect();
+            let name = written.join("::");
             let hint = suggest::did_you_mean(&name, functions::names());
             let hint = hint.or_else(|| Some("docs/reference/language.md lists the functions".to_owned()));
             return self.fail(Diagnostic::error(&name_place, format!("unknown function `{name}`")).hint(hint));
@@ -221,8 +226,7 @@ fn literal_if_constant(kind: Kind) -> Kind {
             Kind::Literal(Json::Array(items.iter().filter_map(literal).cloned().collect()))
         }
         Kind::Object(members) if members.iter().all(|(key, value)| is_text(key) && is_literal(value)) => {
-            let pairs =
-                members.iter().filter_map(|(key, value)| Some((literal(key)?.as_str()?.to_owned(), literal(value)?.clone())));
+            let pairs = members.iter().filter_map(|(key, value)| Some((literal(key)?.as_str()?.to_owned(), literal(value)?.clone())));
             let object: Map<String, Json> = pairs.collect();
             if object.len() == members.len() { Kind::Literal(Json::Object(object)) } else { kind }
         }

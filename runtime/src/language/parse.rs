@@ -26,9 +26,7 @@ pub fn body(source: &Source) -> Result<Body, Diagnostic> {
     let members = source.text().bytes().filter(|byte| matches!(byte, b'=' | b':')).count();
     if members > MAX_MEMBERS {
         let summary = format!("`{}` holds more than {MAX_MEMBERS} `=` and `:`", source.name());
-        return Err(
-            Diagnostic::general(summary).hint("put large texts in files of their own, and read them with `file()`".to_owned())
-        );
+        return Err(Diagnostic::general(summary).hint("put large texts in files of their own, and read them with `file()`".to_owned()));
     }
     parse_body(source.text()).map_err(|error| syntax_error(source, &error))
 }
@@ -69,9 +67,15 @@ fn syntax_error(source: &Source, error: &Error) -> Diagnostic {
 /// Help for mistakes that the parser's words do not explain.
 fn hint(source: &Source, offset: usize) -> Option<String> {
     let rest = source.text().get(offset..)?;
-    let line = rest.lines().next().unwrap_or_default();
-    if rest.starts_with('\'') || line.trim_start().starts_with('\'') {
+    if rest.starts_with('\'') {
         return Some("strings are written in double quotes".to_owned());
     }
-    rest.starts_with(';').then(|| "each attribute stands on a line of its own, without `;`".to_owned())
+    if rest.starts_with(';') {
+        return Some("each attribute stands on a line of its own, without `;`".to_owned());
+    }
+    let line = rest.lines().next().unwrap_or_default();
+    if line.replace("\\\"", "").matches('"').count() % 2 == 1 {
+        return Some("a string must end on the line where it begins; longer text is written as a heredoc, `<<EOT`".to_owned());
+    }
+    rest.trim().is_empty().then(|| "the text ends too early: is a `{` not closed?".to_owned())
 }

@@ -2,7 +2,8 @@
 //!
 //! A template is first laid out as a flat row of pieces, because strip markers (`~`) and the indentation of `<<-` heredocs work
 //! across directives. As in Terraform, both work on lines: a marker strips to the end of its line, and blank lines have no say in the
-//! indentation. Literal text is taken from the source, not from the parser: its own removal of indentation can eat text.
+//! indentation. Unlike there, indentation goes first, so that a line after `~}` loses it too. Literal text is taken from the source, not
+//! from the parser, whose own removal of indentation can eat text.
 
 use hcl_edit::Span;
 use hcl_edit::template::{Directive, Element, ForDirective, HeredocTemplate, IfDirective, Strip, Template};
@@ -54,11 +55,11 @@ impl Lowering<'_> {
     pub(super) fn heredoc(&mut self, heredoc: &HeredocTemplate, place: &Place) -> Expression {
         let mut pieces = Vec::new();
         self.lay_out(&heredoc.template, Text::Lines, place, &mut pieces);
-        strip(&mut pieces);
         let start = heredoc.span().map_or(0, |span| span.start);
         if self.source.text().get(start..).is_some_and(|text| text.starts_with("<<-")) {
             dedent(&mut pieces);
         }
+        strip(&mut pieces);
         build(pieces, place)
     }
 

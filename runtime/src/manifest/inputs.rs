@@ -1,6 +1,6 @@
 //! Values for variables: `--var k=v` and files of variables.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use hcl_edit::Span;
@@ -100,6 +100,7 @@ impl Inputs {
     pub(super) fn values(&self, manifest: &Manifest) -> Result<BTreeMap<String, Value>, Diagnostics> {
         let mut errors = Vec::new();
         let mut values: BTreeMap<String, Json> = BTreeMap::new();
+        let mut refused = BTreeSet::new();
         for (name, origin, given) in &self.given {
             let Some(variable) = manifest.variables.get(name) else {
                 errors.push(unknown(manifest, name, origin, given));
@@ -109,7 +110,10 @@ impl Inputs {
                 Ok(json) => {
                     values.insert(name.clone(), json);
                 }
-                Err(error) => errors.push(*error),
+                Err(error) => {
+                    refused.insert(name);
+                    errors.push(*error);
+                }
             }
         }
         let mut marked = BTreeMap::new();
@@ -120,7 +124,7 @@ impl Inputs {
                     marked.insert(name.clone(), value.marked(&marks));
                 }
                 Some(Err(error)) => errors.push(Diagnostic::error(&variable.place, format!("the value of `{name}`: {error}"))),
-                None if errors.iter().any(|error| error.summary.contains(&format!("`{name}`"))) => {}
+                None if refused.contains(name) => {}
                 None => errors.push(missing(name, variable)),
             }
         }
@@ -229,9 +233,7 @@ mod tests {
         assert!(values(&[]).unwrap_err().contains("no value is given for the variable `name`"));
         let text = values(&["nam=hush", "name=x", "ports=hush", "ports=[1]\nx = 2"]).unwrap_err();
         assert!(text.contains("did you mean `name`?") && text.contains("`list(integer)`") && !text.contains("hush"), "{text}");
-        assert!(
-            values(&["name=x", "ports=[\"hush\"]"]).unwrap_err().contains("at `[0]` it must be a whole number, not a string")
-        );
+        assert!(values(&["name=x", "ports=[\"hush\"]"]).unwrap_err().contains("at `[0]` it must be a whole number, not a string"));
         let error = Inputs::default().variable("hush").unwrap_err();
         assert!(!error.summary.contains("hush"));
     }

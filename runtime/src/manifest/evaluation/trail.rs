@@ -49,9 +49,15 @@ impl Trail {
     /// The cycle that one more step would close, in full: `a -> b -> a`.
     pub(super) fn cycle(&self, next: &Step) -> Option<String> {
         let start = self.steps.iter().position(|step| step == next)?;
-        let mut names: Vec<String> = self.steps[start..].iter().chain([next]).map(Step::to_string).collect();
-        // An export that is the attribute of the same name shows once.
-        names.dedup();
+        let mut names: Vec<String> = Vec::new();
+        let steps: Vec<&Step> = self.steps[start..].iter().chain([next]).collect();
+        for (index, step) in steps.iter().enumerate() {
+            // An attribute that is evaluated because it is exported under the same name shows once.
+            let within_export = matches!(step, Step::Attribute(..)) && index > 0 && matches!(steps[index - 1], Step::Export(..));
+            if !within_export || names.last() != Some(&step.to_string()) {
+                names.push(step.to_string());
+            }
+        }
         Some(names.join(" -> "))
     }
 }
