@@ -8,7 +8,7 @@ use crate::model::digest::{AssetDigest, BundleDigest, ComponentDigest};
 
 use super::limits::{MAX_ASSET, MAX_COMPONENT};
 use super::samples::{self, assets, bundle_of, component};
-use super::{AssetContent, AssetSource, Bundle, WriteError, catalog, write};
+use super::{AssetContent, AssetFile, AssetSource, Bundle, WriteError, catalog, write};
 
 fn write_sample(path: &Path, serial: u64, assets: &[AssetSource]) -> Result<BundleDigest, WriteError> {
     let component = component(b"x");
@@ -35,7 +35,7 @@ fn the_same_input_gives_the_same_bytes_in_any_order() {
 
 fn file(path: std::path::PathBuf) -> AssetFile {
     let open = path.clone();
-    AssetFile { path, open: std::sync::Arc::new(move || Ok(Box::new(std::fs::File::open(&open)?))) }
+    AssetFile { path, open: std::sync::Arc::new(move || Ok(Box::new(File::open(&open)?))) }
 }
 
 #[test]

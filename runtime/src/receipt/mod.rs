@@ -12,8 +12,6 @@ mod recompute;
 mod target;
 mod wants;
 
-#[cfg(test)]
-mod tests;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
