@@ -143,7 +143,11 @@ mod tests {
                 aliases: vec![("present".into(), "file".into())],
                 default: Some("file".into()),
             }),
-            capabilities: vec![capability("read", "/etc/nginx/**"), capability("write", "/etc/nginx/a"), capability("write", "/b")],
+            capabilities: vec![
+                capability("read", "/etc/nginx/**"),
+                capability("write", "/etc/nginx/a"),
+                capability("write", "/b"),
+            ],
             selectors: Selectors::default(),
         }
     }
