@@ -50,8 +50,11 @@ fn evaluate(path: &Path) -> Result<Json, Diagnostics> {
     let evaluation = Evaluation::new(manifest.clone(), &inputs, facts.as_ref(), files)?;
     let exports = AsGiven(&evaluation);
     evaluation.check_locals(&exports);
-    let resources: BTreeMap<String, Json> =
-        manifest.resources.iter().map(|declaration| (declaration.id.to_string(), resource(&evaluation, &declaration.id))).collect();
+    let resources: BTreeMap<String, Json> = manifest
+        .resources
+        .iter()
+        .map(|declaration| (declaration.id.to_string(), resource(&evaluation, &declaration.id)))
+        .collect();
     let diagnostics = evaluation.diagnostics();
     if diagnostics.has_errors() {
         return Err(diagnostics);

@@ -40,7 +40,8 @@ fn format(a: &Arguments<'_>) -> Outcome {
             text.push("%")?;
             continue;
         }
-        let value = values.next().ok_or_else(|| format!("`spec` has more verbs than there are values (at `%{}`)", directive.verb))?;
+        let value =
+            values.next().ok_or_else(|| format!("`spec` has more verbs than there are values (at `%{}`)", directive.verb))?;
         text.push(&pad(&directive, write(&directive, value)?))?;
     }
     text.push(rest)?;
