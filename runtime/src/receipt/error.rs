@@ -66,6 +66,16 @@ pub enum ReceiptError {
         /// What differs.
         what: &'static str,
     },
+    /// A value that is to be settled on the node has no meaning there.
+    #[error("`{attribute}` of `{resource}` cannot be settled on a node: {reason}")]
+    Deferred {
+        /// Which resource.
+        resource: ResourceId,
+        /// Which attribute.
+        attribute: String,
+        /// Why not.
+        reason: String,
+    },
     /// The bundle was compiled for a node with other facts.
     #[error("the bundle was compiled for another node: {}", lines(.0))]
     TargetFacts(Vec<FactDifference>),
@@ -110,7 +120,7 @@ impl ReceiptError {
                 (!rows.is_empty()).then(|| format!("the owner of this node can allow it in the policy:\n{}", rows.join("\n")))
             }
             Self::TargetFacts(_) => Some("compile the manifest with `--target` and the facts of this node".to_owned()),
-            Self::Disagrees { .. } | Self::OtherModule { .. } | Self::Definition { .. } => {
+            Self::Disagrees { .. } | Self::OtherModule { .. } | Self::Definition { .. } | Self::Deferred { .. } => {
                 Some("compile the manifest again".to_owned())
             }
             Self::Component { .. } | Self::Ask { .. } => None,

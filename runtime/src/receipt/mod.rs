@@ -4,6 +4,7 @@
 //! loaded, and then has each module say again what the catalog says. It changes nothing, and does not look at the objects that
 //! resources are about.
 
+mod deferred;
 mod error;
 mod modules;
 mod record;
@@ -11,8 +12,6 @@ mod recompute;
 mod target;
 mod wants;
 
-#[cfg(test)]
-mod tests;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

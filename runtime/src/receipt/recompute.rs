@@ -1,11 +1,12 @@
 //! Has every module say again, on this node, what the catalog says of its resources.
 //!
-//! Resources that are compiled on the node are held to the catalog when that happens, in plan.
+//! Of resources that are compiled on the node, identity is asked again here; what they become is held to the catalog when that
+//! happens, in plan.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::{AdmittedModule, ReceiptError};
+use super::{AdmittedModule, ReceiptError, deferred};
 use crate::engine::{Peer, Validated, on_large_stack};
 use crate::model::catalog::{Catalog, Edge, EdgeReason, Resource, Semantics, State};
 use crate::model::ids::TypeName;
@@ -22,8 +23,13 @@ pub(super) fn check(catalog: &Catalog, modules: &Modules) -> Result<(), ReceiptE
 }
 
 fn check_state(resource: &Resource, modules: &Modules) -> Result<(), ReceiptError> {
-    let State::Compiled { desired, semantics } = &resource.state else { return Ok(()) };
-    let validated = modules[&resource.id.type_name].module.validate(desired);
+    deferred::check_gate(resource)?;
+    let module = &modules[&resource.id.type_name].module;
+    let (desired, semantics) = match &resource.state {
+        State::Compiled { desired, semantics } => (desired, semantics),
+        State::Deferred { attributes, .. } => return deferred::check(resource, attributes, module),
+    };
+    let validated = module.validate(desired);
     let validated = validated.map_err(|source| ReceiptError::Definition { resource: resource.id.clone(), source })?;
     match difference(resource, semantics, &validated) {
         Some(what) => Err(ReceiptError::Disagrees { resource: resource.id.clone(), what }),

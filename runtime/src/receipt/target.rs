@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value as Json;
 
 use super::{FactDifference, ReceiptError};
+use crate::model::facts;
 
 /// # Errors
 /// All facts that are otherwise on this node.
@@ -19,11 +20,8 @@ fn difference(path: &str, expected: &Json, facts: &Json) -> Option<FactDifferenc
 }
 
 /// The fact at a dotted path, null if there is none; everything at the empty path.
-fn at<'f>(facts: &'f Json, path: &str) -> &'f Json {
-    if path.is_empty() {
-        return facts;
-    }
-    path.split('.').try_fold(facts, |within, name| within.get(name)).unwrap_or(&Json::Null)
+fn at<'f>(all: &'f Json, path: &str) -> &'f Json {
+    facts::get(all, path.split('.').filter(|_| !path.is_empty())).unwrap_or(&Json::Null)
 }
 
 #[cfg(test)]

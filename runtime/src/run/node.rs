@@ -20,7 +20,6 @@ use crate::policy::Policy;
 use crate::receipt::{self, Admitted, AdmittedModule};
 use crate::store::{
     Admission, Claimed, DesiredDigest, Location, OpenIntent, Receipt, Recorded, RunEnding, RunKind, RunStart, Snapshot, Store,
-    View,
 };
 
 /// What a run on a node works with.
@@ -165,7 +164,6 @@ fn walk_on_record(
         Ok(journal) => journal,
         Err(error) => return (None, Err(RunError::Thread(error))),
     };
-    run.id = Some(id.clone());
     run.journal = Some(journal.handle());
     let walked = site.runtime.block_on(walk(run, admitted, plan, request, observer));
     match journal.finish() {
@@ -210,7 +208,6 @@ fn run(
     unresolved: BTreeMap<ResourceId, Unresolved>,
 ) -> Run {
     Run {
-        id: None,
         mode,
         owner: admitted.catalog.owner.clone(),
         node: Arc::clone(&site.node),
@@ -274,13 +271,7 @@ fn waiting(open: &[OpenIntent]) -> BTreeMap<ResourceId, Unresolved> {
     open.iter().map(|intent| (intent.resource.clone(), unresolved(intent))).collect()
 }
 
-fn report(
-    admitted: Admitted,
-    run: Option<RunId>,
-    mode: RunMode,
-    started: String,
-    resources: Vec<ResourceReport>,
-) -> Report {
+fn report(admitted: Admitted, run: Option<RunId>, mode: RunMode, started: String, resources: Vec<ResourceReport>) -> Report {
     let modules = &admitted.catalog.modules;
     let notes: Vec<Note> = admitted.notes;
     Report {
