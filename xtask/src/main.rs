@@ -1,1 +1,56 @@
-fn main() {}
+//! The project's own commands: `cargo xtask setup | demo | test | check`.
+//!
+//! Each prints the commands that it runs, so that any of them can be run by hand, and stops at the first that does not
+//! end as it must.
+#![allow(clippy::disallowed_methods, reason = "a developer's tool: it runs cargo and reads the source tree, never on a node")]
+
+use std::process::ExitCode;
+
+mod check;
+mod command;
+mod demo;
+mod setup;
+mod test;
+mod tools;
+
+const USAGE: &str = "\
+Usage: cargo xtask COMMAND
+
+Commands:
+  setup   make this machine able to compile for WebAssembly
+          --all: and install all that the tests and checks need
+  demo    set up, build, and show a manifest become a bundle, a plan and a converged folder
+  test    set up, and run all tests (as root; installs what they need)
+          --no-install: refuse instead where something is missing
+          arguments after `--` go to the test runner
+  check   format, lints, dependencies and documentation";
+
+/// Why a command did not succeed: text for people, of one or more lines.
+type Failure = String;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let result = match arguments.as_slice() {
+        ["setup"] => setup::wasm(),
+        ["setup", "--all"] => setup::all(),
+        ["demo"] => demo::run(),
+        ["test", rest @ ..] => test::run(rest),
+        ["check"] => check::run(),
+        ["help" | "-h" | "--help"] => {
+            println!("{USAGE}");
+            Ok(())
+        }
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(64);
+        }
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("\nxtask: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}

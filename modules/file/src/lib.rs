@@ -1,1 +1,111 @@
-//! Placeholder.
+//! The resource type `file`: a file, a directory or a symbolic link at a path, or nothing there.
+//!
+//! What is omitted from a declaration stays as it is on the node. Contents never cross into this module: they are named by
+//! digest, and the host hashes and writes them. Deliberately absent: recursion into directories, templates (the manifest
+//! language has them), access control lists and extended attributes.
+
+mod attributes;
+
+mod compile;
+
+mod desired;
+
+mod mode;
+
+mod principal;
+
+mod path;
+
+mod validate;
+
+mod state;
+
+mod compare;
+
+mod apply;
+
+#[cfg(test)]
+mod testing;
+
+use runtime_sdk::{
+    Action, Attribute, Capability, Change, Compiled, Context, Definition, DefinitionResult, Digest, Ensure as _,
+    EnsureVocabulary, Footprint, InterruptedOperation, NodeResult, Outcome, Parameters, Semantics, StateType, TestedState, Value,
+};
+
+pub use desired::{Desired, Ensure};
+pub use mode::Mode;
+pub use principal::Principal;
+pub use state::State;
+
+/// The resource type.
+pub struct File;
+
+runtime_sdk::export_state_type!(File);
+
+impl Definition for File {
+    const TYPE: &'static str = "file";
+    const SCHEMA_VERSION: u32 = 1;
+    const SUMMARY: &'static str = "A file, a directory or a symbolic link, or nothing, at a path.";
+
+    type Desired = Desired;
+
+    fn attributes() -> Vec<Attribute> {
+        attributes::all()
+    }
+
+    fn ensure() -> Option<EnsureVocabulary> {
+        Some(Ensure::vocabulary())
+    }
+
+    fn capabilities() -> Vec<Capability> {
+        attributes::capabilities()
+    }
+
+    fn footprint(given: &Parameters) -> DefinitionResult<Footprint> {
+        Ok(compile::identity(given)?.footprint())
+    }
+
+    fn compile(given: &Parameters) -> DefinitionResult<Compiled<Desired>> {
+        compile::compile(given)
+    }
+
+    fn assign_asset(desired: &mut Desired, slot: &str, digest: Digest) -> DefinitionResult<()> {
+        compile::assign_asset(desired, slot, digest)
+    }
+
+    fn validate(desired: &Desired) -> DefinitionResult<Semantics> {
+        validate::validate(desired)
+    }
+
+    fn resolve_export(attribute: &str, given: &Parameters) -> DefinitionResult<Value> {
+        compile::export(attribute, given)
+    }
+
+    fn test_view(desired: &Desired) -> DefinitionResult<TestedState> {
+        compile::test_view(desired)
+    }
+}
+
+impl StateType for File {
+    type State = State;
+
+    fn read(desired: &Desired, _context: &Context) -> NodeResult<State> {
+        state::read(desired)
+    }
+
+    fn expected_changes(desired: &Desired, state: &State) -> NodeResult<Vec<Change>> {
+        compare::changes(desired, state)
+    }
+
+    fn action(desired: &Desired, state: &State) -> Action {
+        compare::action(desired, state)
+    }
+
+    fn apply(desired: &Desired, state: &State, _context: &Context) -> NodeResult<Outcome> {
+        apply::apply(desired, state)
+    }
+
+    fn recover(desired: &Desired, operation: &InterruptedOperation, _context: &Context) -> NodeResult<()> {
+        apply::recover(desired, operation)
+    }
+}

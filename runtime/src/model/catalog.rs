@@ -103,6 +103,8 @@ pub enum State {
     Deferred {
         /// Every given attribute by canonical name; known ones are literals.
         attributes: BTreeMap<String, Expression>,
+        /// The files that attributes flagged as source name, by that name, as assets.
+        sources: BTreeMap<String, AssetDigest>,
     },
 }
 
@@ -162,7 +164,7 @@ fn keys_overlap(domain: &str, left: &[u8], right: &[u8]) -> bool {
 
 /// Whether `path` lies beneath `tree`, where `tree` is `DIR/**`; `path` may itself be such a tree.
 fn is_beneath(path: &[u8], tree: &[u8]) -> bool {
-    tree.strip_suffix(b"**").is_some_and(|folder| path.starts_with(folder))
+    tree.strip_suffix(b"**").is_some_and(|folder| folder.ends_with(b"/") && path.starts_with(folder))
 }
 
 /// Something a resource may touch.
@@ -233,6 +235,7 @@ mod tests {
         assert!(claim("path", "/srv/**", "").overlaps(&claim("path", "/srv/x/**", "")));
         assert!(!file.overlaps(&claim("path", "/srv/x", "")), "a directory is not what it holds");
         assert!(!claim("path", "/srv/x", "").overlaps(&claim("path", "/srv/x/**", "")));
+        assert!(!claim("path", "/srv/x**", "").overlaps(&claim("path", "/srv/xy", "")), "a name that ends in `**` is no tree");
         assert!(!file.overlaps(&claim("unit", "/srv/x/a", "")));
         assert!(claim("path", "/a", "*").overlaps(&claim("path", "/a", "mode")));
         assert!(!claim("path", "/a", "mode").overlaps(&claim("path", "/a", "content")));

@@ -3,7 +3,9 @@
 //! Data, with parsing and formatting of its own text forms; it does not read files, run guests or import a step.
 
 pub mod catalog;
+pub mod description;
 pub mod digest;
 pub mod expression;
 pub mod ids;
 pub mod key;
+pub mod report;

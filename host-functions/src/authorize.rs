@@ -1,0 +1,214 @@
+//! The one place where a host call is allowed or refused.
+//!
+//! A call needs all of: the phase, an open intent if it changes the node, the resource's effects, what the module asked for, and what
+//! policy grants. The first that forbids it makes the [`Denial`], which names the rule, and the policy row that would allow it where a
+//! row can. Nothing on the node is looked at here.
+
+use std::fmt;
+
+use crate::call::HostCall;
+use crate::grant::Access;
+use crate::phase::{Phase, Reach};
+use crate::rights::Rights;
+use crate::text::escape_bytes;
+use crate::{accounts, assets, facts, files};
+
+/// What a call is held against: the rights of the attempt and where the attempt is.
+#[derive(Debug, Clone, Copy)]
+pub struct Standing<'a> {
+    /// The attempt's rights.
+    pub rights: &'a Rights,
+    /// Where the attempt is.
+    pub phase: Phase,
+    /// Whether an intent of this attempt is on disk and open.
+    pub intent_open: bool,
+    /// The name recorded for what this operation stages.
+    pub staging_name: Option<&'a str>,
+    /// User and group that the run has.
+    pub run_as: (u32, u32),
+}
+
+/// The rule that forbids a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Rule {
+    /// The phase does not allow this kind of call.
+    Phase {
+        /// The phase.
+        phase: Phase,
+        /// The kind of call.
+        reach: Reach,
+    },
+    /// A change before the intent is on disk, or after it was settled.
+    NoIntent,
+    /// The resource's effects do not name the object.
+    Effects {
+        /// The access that an effect would have to name.
+        access: Access,
+    },
+    /// The module's `describe` does not ask for it.
+    NotAsked {
+        /// The right: `files.write`.
+        right: String,
+    },
+    /// Policy does not grant it.
+    NotGranted {
+        /// The access that was wanted.
+        access: Access,
+        /// The path that the grant would have to have: as declared, or what symbolic links in its parents lead to.
+        path: Vec<u8>,
+        /// Whether all beneath it is wanted too.
+        beneath: bool,
+    },
+    /// Policy does not grant the interface.
+    InterfaceNotGranted {
+        /// The interface.
+        interface: &'static str,
+    },
+    /// A `deny` pattern of policy has the path.
+    PolicyDenies {
+        /// The pattern.
+        pattern: String,
+    },
+    /// Policy has a word for this and does not say it.
+    Word {
+        /// The word: `setuid`, `chown`, `links`.
+        word: &'static str,
+        /// What it is for.
+        what: &'static str,
+    },
+    /// The object is one that no policy can grant.
+    Protected {
+        /// What is protected, for people.
+        what: String,
+    },
+    /// The resource's `validate` did not list the asset.
+    AssetNotListed,
+    /// A sensitive asset, which no guest may read.
+    SensitiveAsset,
+    /// Not the staging name recorded for this operation.
+    StagingName,
+    /// Another resource of the run holds the same object under another path.
+    Held {
+        /// That resource.
+        by: String,
+        /// The path under which it declared the object.
+        path: String,
+    },
+}
+
+/// A refused call.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{call}` on `{subject}` is denied: {rule}")]
+pub struct Denial {
+    /// The function, `files.object.stage`.
+    pub call: String,
+    /// The object, as the guest named it, escaped.
+    pub subject: String,
+    /// Whether the call would have changed the node.
+    pub changes: bool,
+    /// The rule that forbids it.
+    pub rule: Rule,
+    /// The policy row that would allow it, in the syntax of policy files, where a row can.
+    pub row: Option<String>,
+}
+
+/// Allows `call`, or says which rule forbids it.
+///
+/// For calls about files this is asked twice: with what the guest said before anything is looked at, and with `resolved`, where
+/// symbolic links in the parents lead, before the object is touched.
+///
+/// # Errors
+/// The denial.
+pub fn authorize(standing: &Standing<'_>, call: &HostCall, resolved: Option<&[u8]>) -> Result<(), Box<Denial>> {
+    let allowed = by_phase(standing, call).and_then(|()| by_interface(standing, call, resolved));
+    allowed.map_err(|rule| Box::new(Denial::new(standing, call, rule)))
+}
+
+fn by_phase(standing: &Standing<'_>, call: &HostCall) -> Result<(), Rule> {
+    let reach = call.reach();
+    if !standing.phase.allows(reach) {
+        return Err(Rule::Phase { phase: standing.phase, reach });
+    }
+    if call.changes() && !standing.intent_open {
+        return Err(Rule::NoIntent);
+    }
+    Ok(())
+}
+
+fn by_interface(standing: &Standing<'_>, call: &HostCall, resolved: Option<&[u8]>) -> Result<(), Rule> {
+    match call {
+        HostCall::FilesObjectOpen { .. }
+        | HostCall::FilesObjectObserve { .. }
+        | HostCall::FilesObjectRead { .. }
+        | HostCall::FilesObjectStage { .. }
+        | HostCall::FilesObjectSetAttributes { .. }
+        | HostCall::FilesObjectMakeDirectory { .. }
+        | HostCall::FilesObjectMakeSymlink { .. }
+        | HostCall::FilesObjectRemove { .. }
+        | HostCall::FilesStagedCommit { .. }
+        | HostCall::FilesDiscardStaged { .. } => files::policy::permit(standing, call, resolved),
+        HostCall::AssetsSize { digest } => assets::policy::permit(standing, digest, false),
+        HostCall::AssetsRead { digest, .. } => assets::policy::permit(standing, digest, true),
+        HostCall::AccountsFindUser { .. } | HostCall::AccountsFindGroup { .. } => accounts::policy::permit(standing),
+        HostCall::FactsGet { .. } => facts::policy::permit(standing),
+        // A message touches nothing; its size is capped where it is written.
+        HostCall::LogWrite { .. } => Ok(()),
+    }
+}
+
+impl Denial {
+    /// What would allow the call: the policy row, in words.
+    pub fn hint(&self) -> Option<String> {
+        self.row.as_ref().map(|row| format!("the node's owner can allow it with this row in the policy file:\n{row}"))
+    }
+
+    pub(crate) fn new(standing: &Standing<'_>, call: &HostCall, rule: Rule) -> Self {
+        let row = row(&standing.rights.module, &rule);
+        Self { call: call.name(), subject: call.subject(), changes: call.changes(), rule, row }
+    }
+}
+
+/// The policy row that would lift `rule`.
+fn row(module: &crate::rights::Module, rule: &Rule) -> Option<String> {
+    let setting = match rule {
+        Rule::NotGranted { access, path, beneath } => {
+            let path = literal(path)?;
+            let beneath = if *beneath { format!(", \"{path}/**\"") } else { String::new() };
+            format!("files {{ {} = [\"{path}\"{beneath}] }}", access.word())
+        }
+        Rule::Word { word, .. } => format!("files {{ {word} = true }}"),
+        _ => return None,
+    };
+    Some(format!("module \"{}\" {{\n  digest = \"{}\"\n  {setting}\n}}", module.name, module.digest))
+}
+
+/// `path` as it can stand in a policy file and mean itself alone.
+fn literal(path: &[u8]) -> Option<&str> {
+    let text = std::str::from_utf8(path).ok()?;
+    let special = |c: char| c.is_control() || matches!(c, '"' | '\\' | '*' | '$' | '%');
+    (!text.contains(special)).then_some(text)
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Rule::Phase { phase, reach } => write!(f, "the {phase} phase does not allow {reach}"),
+            Rule::NoIntent => f.write_str("no intent of this resource is on record"),
+            Rule::Effects { access } => write!(f, "the resource's effects do not name it with the action `{}`", access.word()),
+            Rule::NotAsked { right } => write!(f, "the module does not ask for `{right}` there in `describe`"),
+            // The path may be one that the guest does not know, so the text does not name it.
+            Rule::NotGranted { access, .. } => write!(f, "policy does not grant the module `files.{}` there", access.word()),
+            Rule::InterfaceNotGranted { interface } => write!(f, "policy does not grant the module `{interface}`"),
+            Rule::PolicyDenies { pattern } => write!(f, "policy denies `{}`", escape_bytes(pattern.as_bytes())),
+            Rule::Word { word, what } => write!(f, "{what} needs the word `{word}` in policy"),
+            Rule::Protected { what } => write!(f, "{what} can never be granted"),
+            Rule::AssetNotListed => f.write_str("the resource did not list this asset"),
+            Rule::SensitiveAsset => f.write_str("the asset is sensitive"),
+            Rule::StagingName => f.write_str("it is not the staging name recorded for this operation"),
+            Rule::Held { by, path } => write!(f, "`{by}` holds the same object as `{path}`"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,270 @@
+//! Every function of the WIT, in every phase; and each thing that a call needs, taken away alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use wasmtime::component::Resource;
+
+use super::{Denial, Rule, Standing, authorize};
+use crate::audit::Verdict;
+use crate::bindings::runtime::host::accounts::Host as _;
+use crate::bindings::runtime::host::assets;
+use crate::bindings::runtime::host::facts::Host as _;
+use crate::bindings::runtime::host::files::{
+    Content as WitContent, Detail as WitDetail, Host as _, HostObject as _, HostStaged as _,
+};
+use crate::bindings::runtime::host::log::{Host as _, Level as WitLevel};
+use crate::call::{Attributes, Content, Detail, HostCall, Level};
+use crate::error::CallError;
+use crate::files::path::NodePath;
+use crate::files::policy::PathPattern;
+use crate::grant::{Access, Ask, Grant};
+use crate::phase::Phase;
+use crate::rights::{Rights, Sensitivity};
+use crate::testing::{Attempt, STAGING, all_rights, attributes, digest_of, effect, no_rights};
+
+/// The functions of the WIT, as `INTERFACE#FUNCTION`.
+fn functions_of_the_wit() -> BTreeSet<String> {
+    let mut resolve = wit_parser::Resolve::default();
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../wit/deps/host");
+    let (package, _) = resolve.push_dir(folder).unwrap();
+    let interfaces = &resolve.packages[package].interfaces;
+    let names = interfaces.iter().flat_map(|(interface, id)| {
+        resolve.interfaces[*id].functions.keys().map(move |function| format!("{interface}#{function}"))
+    });
+    names.collect()
+}
+
+#[test]
+fn every_function_of_the_wit_is_a_host_call() {
+    let ours: BTreeSet<String> = HostCall::WIT_NAMES.iter().map(|name| (*name).to_owned()).collect();
+    assert_eq!(ours, functions_of_the_wit());
+    assert_eq!(ours.len(), HostCall::WIT_NAMES.len(), "a name stands twice");
+}
+
+/// Calls the generated host method of each function, and says whether it was refused.
+fn every_method(attempt: &mut Attempt) -> BTreeMap<&'static str, bool> {
+    fn refused<T>(result: Result<T, CallError>) -> bool {
+        matches!(result, Err(CallError::Denied(_)))
+    }
+    let digest = || digest_of(b"x").to_string();
+    let none = || attributes(None, None, None);
+    let context = &mut attempt.context;
+    let object = context.table.push(crate::files::Object::at("/f")).unwrap().rep();
+    let object = || Resource::new_borrow(object);
+    let inline = WitContent::Inline(vec![]);
+    BTreeMap::from([
+        ("files#[static]object.open", refused(context.open(b"/f".to_vec()))),
+        ("files#[method]object.observe", refused(context.observe(object(), WitDetail::empty()))),
+        ("files#[method]object.read", refused(context.read(object(), 0, 1))),
+        ("files#[method]object.stage", refused(context.stage(object(), inline, none()))),
+        ("files#[method]object.set-attributes", refused(context.set_attributes(object(), none()))),
+        ("files#[method]object.make-directory", refused(context.make_directory(object(), none()))),
+        ("files#[method]object.make-symlink", refused(context.make_symlink(object(), b"x".to_vec(), none()))),
+        ("files#[method]object.remove", refused(context.remove(object(), true))),
+        ("files#discard-staged", refused(context.discard_staged(b"/f".to_vec(), STAGING.into()))),
+        ("assets#size", refused(assets::Host::size(context, digest()))),
+        ("assets#read", refused(assets::Host::read(context, digest(), 0, 1))),
+        ("accounts#find-user", refused(context.find_user("root".into()))),
+        ("accounts#find-group", refused(context.find_group("root".into()))),
+        // Without an error in the WIT, a refusal is a trap.
+        ("facts#get", context.get("os".into()).is_err()),
+        ("log#write", context.write(WitLevel::Info, "x".into()).is_err()),
+    ])
+}
+
+/// A staged file whose attempt then loses its rights.
+fn commit_without_rights(rights: Rights, phase: Phase) -> (bool, Attempt) {
+    let mut attempt = Attempt::new();
+    let handle = attempt.observed("/staged");
+    let staged = attempt.stage(handle, b"x").unwrap();
+    attempt.context.replace_rights(rights);
+    attempt.context.set_phase(phase);
+    let refused = matches!(attempt.context.commit(staged.borrow()), Err(CallError::Denied(_)));
+    assert_eq!(attempt.host("/staged").exists(), !refused);
+    (refused, attempt)
+}
+
+/// Runs everything with these rights in this phase, and compares what was refused with the audit trail.
+fn refusals(rights: Rights, phase: Phase) -> BTreeSet<&'static str> {
+    let (commit, mut attempt) = commit_without_rights(rights, phase);
+    let mut refused = every_method(&mut attempt);
+    refused.insert("files#[method]staged.commit", commit);
+    let tried: BTreeSet<String> = refused.keys().map(|name| (*name).to_owned()).collect();
+    assert_eq!(tried, functions_of_the_wit(), "each function is tried");
+    let (records, _) = attempt.context.node().audit().snapshot();
+    for (name, refused) in &refused {
+        let call = name.replace('#', ".").replace("[static]", "").replace("[method]", "");
+        let record = records.iter().rfind(|record| record.call == call).unwrap_or_else(|| panic!("{call} left no record"));
+        assert_eq!(matches!(record.verdict, Verdict::Denied(_)), *refused, "{call} in the audit trail");
+    }
+    refused.into_iter().filter(|(_, refused)| *refused).map(|(name, _)| name).collect()
+}
+
+#[test]
+fn without_rights_every_function_is_denied() {
+    // In recovery the phase forbids nothing and an intent is open, so it is the missing rights that do.
+    let mut expected: BTreeSet<&str> = HostCall::WIT_NAMES.into();
+    assert_eq!(refusals(no_rights(), Phase::Definition), expected);
+    expected.remove("log#write");
+    assert_eq!(refusals(no_rights(), Phase::Recover), expected, "a message touches nothing, and needs no right");
+}
+
+#[test]
+fn in_a_definition_even_all_rights_are_none() {
+    assert_eq!(refusals(all_rights("file.a"), Phase::Definition), HostCall::WIT_NAMES.into());
+}
+
+fn path(text: &str) -> NodePath {
+    NodePath::parse(text.into()).unwrap()
+}
+
+/// One call of each kind.
+fn calls() -> Vec<(&'static str, HostCall)> {
+    let digest = digest_of(b"x");
+    let f = || path("/f");
+    let attributes = Attributes::default();
+    let inline = Content::Inline(Arc::new([]));
+    vec![
+        ("open", HostCall::FilesObjectOpen { path: f() }),
+        ("observe", HostCall::FilesObjectObserve { path: f(), detail: Detail { digest: false } }),
+        ("observe digest", HostCall::FilesObjectObserve { path: f(), detail: Detail { digest: true } }),
+        ("read", HostCall::FilesObjectRead { path: f(), offset: 0, length: 1 }),
+        ("stage", HostCall::FilesObjectStage { path: f(), content: inline, attributes }),
+        ("set-attributes", HostCall::FilesObjectSetAttributes { path: f(), attributes }),
+        ("make-directory", HostCall::FilesObjectMakeDirectory { path: f(), attributes }),
+        ("make-symlink", HostCall::FilesObjectMakeSymlink { path: f(), target: b"g".to_vec(), attributes }),
+        ("remove", HostCall::FilesObjectRemove { path: f(), recursive: false }),
+        ("commit", HostCall::FilesStagedCommit { path: f() }),
+        ("discard", HostCall::FilesDiscardStaged { path: f(), staging_name: STAGING.into() }),
+        ("asset size", HostCall::AssetsSize { digest }),
+        ("asset read", HostCall::AssetsRead { digest, offset: 0, length: 1 }),
+        ("find-user", HostCall::AccountsFindUser { name: "root".into() }),
+        ("find-group", HostCall::AccountsFindGroup { name: "root".into() }),
+        ("fact", HostCall::FactsGet { name: "os".into() }),
+        ("log", HostCall::LogWrite { level: Level::Info, bytes: 1 }),
+    ]
+}
+
+fn rights() -> Rights {
+    let mut rights = all_rights("file.a");
+    rights.assets.insert(digest_of(b"x"), Sensitivity::Plain);
+    rights
+}
+
+fn ask(rights: &Rights, phase: Phase, intent_open: bool, call: &HostCall) -> Result<(), Box<Denial>> {
+    authorize(&Standing { rights, phase, intent_open, staging_name: Some(STAGING), run_as: (0, 0) }, call, None)
+}
+
+#[test]
+fn each_phase_allows_its_own_calls() {
+    let metadata = "open, observe, find-user, find-group, fact, log";
+    let content = format!("{metadata}, observe digest, read, asset size, asset read");
+    let change = "stage, set-attributes, make-directory, make-symlink, remove, commit";
+    let expected = [
+        (Phase::Definition, String::new()),
+        (Phase::Inspect, metadata.to_owned()),
+        (Phase::Check, content.clone()),
+        (Phase::Verify, content.clone()),
+        (Phase::Display, content.clone()),
+        (Phase::Apply, format!("{content}, {change}")),
+        (Phase::Recover, format!("{content}, {change}, discard")),
+    ];
+    assert_eq!(expected.len(), Phase::ALL.len());
+    for (phase, allowed) in expected {
+        let allowed: BTreeSet<&str> = allowed.split(", ").filter(|name| !name.is_empty()).collect();
+        let got: BTreeSet<&str> =
+            calls().iter().filter(|(_, call)| ask(&rights(), phase, true, call).is_ok()).map(|(name, _)| *name).collect();
+        assert_eq!(got, allowed, "{phase}");
+    }
+}
+
+#[test]
+fn a_change_needs_an_open_intent_and_nothing_else_does() {
+    for (name, call) in calls() {
+        let without = ask(&rights(), Phase::Recover, false, &call);
+        if call.changes() {
+            assert_eq!(without.unwrap_err().rule, Rule::NoIntent, "{name}");
+        } else {
+            without.unwrap();
+        }
+    }
+}
+
+#[test]
+fn each_part_of_a_right_is_needed() {
+    let stage = |path_text: &str| {
+        let content = Content::Inline(Arc::new([]));
+        HostCall::FilesObjectStage { path: path(path_text), content, attributes: Attributes::default() }
+    };
+    let rule = |rights: &Rights, call: &HostCall| ask(rights, Phase::Apply, true, call).unwrap_err().rule;
+    let f = stage("/f");
+    let without_effect = Rights { effects: vec![effect("/f", &["read"]), effect("/g", &["write"])], ..rights() };
+    assert_eq!(rule(&without_effect, &f), Rule::Effects { access: Access::Write });
+    let without_ask = Rights { asks: vec![Ask::parse("files", "read", "/**").unwrap()], ..rights() };
+    assert_eq!(rule(&without_ask, &f), Rule::NotAsked { right: "files.write".into() });
+    let granted = |write: &[&str], deny: &[&str]| {
+        let mut grant = Grant::none();
+        let patterns = |texts: &[&str]| texts.iter().map(|text| PathPattern::parse(text).unwrap()).collect();
+        (grant.files.write, grant.files.deny) = (patterns(write), patterns(deny));
+        Rights { grant: Arc::new(grant), ..rights() }
+    };
+    let not_granted = Rule::NotGranted { access: Access::Write, path: b"/f".to_vec(), beneath: false };
+    assert_eq!(rule(&granted(&["/g"], &[]), &f), not_granted);
+    assert_eq!(rule(&granted(&["/f"], &["/*"]), &f), Rule::PolicyDenies { pattern: "/*".into() });
+    ask(&granted(&["/f"], &["/g"]), Phase::Apply, true, &f).unwrap();
+    let read = HostCall::FilesObjectRead { path: path("/f"), offset: 0, length: 1 };
+    assert!(matches!(rule(&granted(&["/f"], &[]), &read), Rule::NotGranted { access: Access::Read, .. }), "write is not read");
+    assert!(matches!(rule(&rights(), &stage("/proc/sysrq-trigger")), Rule::Protected { .. }), "not even for a built-in");
+}
+
+#[test]
+fn where_links_lead_must_be_granted_but_not_declared() {
+    let mut grant = Grant::none();
+    grant.files.read = vec![PathPattern::parse("/a/*").unwrap(), PathPattern::parse("/b/*").unwrap()];
+    let rights = Rights { grant: Arc::new(grant), effects: vec![effect("/a/f", &["read"])], ..rights() };
+    let standing = Standing { rights: &rights, phase: Phase::Check, intent_open: false, staging_name: None, run_as: (0, 0) };
+    let call = HostCall::FilesObjectRead { path: path("/a/f"), offset: 0, length: 1 };
+    authorize(&standing, &call, Some(b"/b/f")).unwrap();
+    let denial = authorize(&standing, &call, Some(b"/c/f")).unwrap_err();
+    assert!(!denial.to_string().contains("/c/f"), "the guest is not told where the link leads: {denial}");
+    assert!(matches!(authorize(&standing, &call, Some(b"/proc/f")).unwrap_err().rule, Rule::Protected { .. }));
+}
+
+#[test]
+fn a_denial_names_the_row_that_would_allow_it() {
+    let mut rights = Rights { grant: Arc::new(Grant::none()), ..rights() };
+    let remove = HostCall::FilesObjectRemove { path: path("/srv/x"), recursive: true };
+    let denial = ask(&rights, Phase::Apply, true, &remove).unwrap_err();
+    assert_eq!(
+        denial.to_string(),
+        "`files.object.remove` on `/srv/x` is denied: policy does not grant the module `files.write` there"
+    );
+    let zeros = "0".repeat(64);
+    assert_eq!(
+        denial.row.unwrap(),
+        format!("module \"file\" {{\n  digest = \"sha256:{zeros}\"\n  files {{ write = [\"/srv/x\", \"/srv/x/**\"] }}\n}}")
+    );
+    let odd = HostCall::FilesObjectOpen { path: path("/a*") };
+    assert_eq!(ask(&rights, Phase::Check, true, &odd).unwrap_err().row, None, "a row with `*` would allow more");
+    rights.effects.clear();
+    assert_eq!(ask(&rights, Phase::Apply, true, &remove).unwrap_err().row, None, "no row helps against its own effects");
+}
+
+#[test]
+fn assets_are_those_of_the_resource_and_sensitive_ones_are_not_read() {
+    let mut rights = rights();
+    let (listed, other) = (digest_of(b"x"), digest_of(b"y"));
+    rights.assets.insert(listed, Sensitivity::Sensitive);
+    let rule = |call: HostCall| ask(&rights, Phase::Apply, true, &call).map_err(|denial| denial.rule);
+    assert_eq!(rule(HostCall::AssetsSize { digest: other }), Err(Rule::AssetNotListed));
+    assert_eq!(rule(HostCall::AssetsRead { digest: listed, offset: 0, length: 1 }), Err(Rule::SensitiveAsset));
+    assert_eq!(rule(HostCall::AssetsSize { digest: listed }), Ok(()));
+    let stage = |digest| HostCall::FilesObjectStage {
+        path: path("/f"),
+        content: Content::Asset(digest),
+        attributes: Attributes::default(),
+    };
+    assert_eq!(rule(stage(listed)), Ok(()), "the host may write it");
+    assert_eq!(rule(stage(other)), Err(Rule::AssetNotListed));
+}

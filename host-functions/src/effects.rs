@@ -1,0 +1,81 @@
+//! What a resource says that it may touch. The host holds it to this, and derives a claim from each effect that is not read-only.
+
+use crate::files::path::is_beneath;
+use crate::grant::Access;
+
+/// The domain of effects on files: keys are absolute paths.
+pub const PATH: &str = "path";
+
+/// Something that a resource may touch.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Effect {
+    /// `path`, or another domain of objects.
+    pub domain: String,
+    /// Which object. For `path`: an absolute path, or one that ends in `/**` for all beneath it.
+    pub key: Vec<u8>,
+    /// What may be done. For `path`: `read`, `write`; neither includes the other.
+    pub actions: Vec<String>,
+    /// Narrows the actions where the domain has something to narrow. Has no meaning for `path`.
+    pub qualifier: Option<String>,
+}
+
+impl Effect {
+    /// Domain and key of the claim that follows from this effect; none if it only reads.
+    pub fn claim(&self) -> Option<(&str, &[u8])> {
+        let reads_only = self.actions.iter().all(|action| action == Access::Read.word());
+        (!reads_only).then_some((self.domain.as_str(), self.key.as_slice()))
+    }
+
+    /// Whether it lets the resource do this with `path`.
+    pub fn permits(&self, access: Access, path: &[u8]) -> bool {
+        self.is_for(access) && (self.key == path || self.tree().is_some_and(|tree| is_beneath(path, tree)))
+    }
+
+    /// Whether it lets the resource do this with everything beneath the directory `path`.
+    pub fn permits_beneath(&self, access: Access, path: &[u8]) -> bool {
+        self.is_for(access) && self.tree().is_some_and(|tree| tree == path || is_beneath(path, tree))
+    }
+
+    fn is_for(&self, access: Access) -> bool {
+        self.domain == PATH && self.actions.iter().any(|action| action == access.word())
+    }
+
+    /// The directory, if the key is everything beneath one.
+    fn tree(&self) -> Option<&[u8]> {
+        let folder = self.key.strip_suffix(b"/**")?;
+        Some(if folder.is_empty() { b"/" } else { folder })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn effect(key: &str, actions: &[&str]) -> Effect {
+        let actions = actions.iter().map(|action| (*action).to_owned()).collect();
+        Effect { domain: PATH.into(), key: key.into(), actions, qualifier: None }
+    }
+
+    #[test]
+    fn a_path_is_itself_and_a_tree_is_what_is_beneath() {
+        let file = effect("/etc/motd", &["read", "write"]);
+        assert!(file.permits(Access::Write, b"/etc/motd"));
+        assert!(!file.permits(Access::Write, b"/etc/motd/x"));
+        assert!(!file.permits_beneath(Access::Write, b"/etc/motd"));
+        let tree = effect("/srv/**", &["write"]);
+        assert!(tree.permits(Access::Write, b"/srv/a/b"));
+        assert!(!tree.permits(Access::Write, b"/srv"));
+        assert!(!tree.permits(Access::Write, b"/srvx"));
+        assert!(!tree.permits(Access::Read, b"/srv/a"), "writing does not include reading");
+        assert!(tree.permits_beneath(Access::Write, b"/srv") && tree.permits_beneath(Access::Write, b"/srv/a"));
+        assert!(effect("/**", &["read"]).permits(Access::Read, b"/x"));
+    }
+
+    #[test]
+    fn whatever_is_not_read_only_is_claimed() {
+        assert_eq!(effect("/a", &["read"]).claim(), None);
+        assert_eq!(effect("/a", &["read", "write"]).claim(), Some(("path", &b"/a"[..])));
+        assert_eq!(effect("/a", &["frobnicate"]).claim(), Some(("path", &b"/a"[..])), "an unknown action may change");
+        assert_eq!(effect("/a", &[]).claim(), None);
+    }
+}

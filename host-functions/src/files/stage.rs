@@ -1,0 +1,104 @@
+//! A complete new file beside its place, and its commit.
+
+use rustix::fd::{AsFd as _, OwnedFd};
+use rustix::fs::{Mode, OFlags, Stat};
+use rustix::io::Errno;
+
+use super::attributes::set_on_open;
+use super::copy::copy_content;
+use super::object::{Kind, Object, Sameness, Seen, SharedSeen};
+use super::path::NodePath;
+use super::place::Place;
+use super::swap::{Staging, occupied};
+use crate::call::{Attributes, Content, HostCall};
+use crate::context::HostContext;
+use crate::error::CallError;
+use crate::node::identity::Identity;
+
+/// The mode of a new file when nothing says otherwise.
+const NEW_FILE_MODE: u32 = 0o644;
+
+/// A file written but not yet in place. Dropping it without a commit removes it.
+#[derive(Debug)]
+pub struct Staged {
+    pub(super) path: NodePath,
+    seen: SharedSeen,
+    file: OwnedFd,
+    staging: Staging,
+}
+
+impl HostContext {
+    /// `object.stage`, already authorised.
+    pub(super) fn stage_file(
+        &mut self,
+        call: &HostCall,
+        object: &Object,
+        content: &Content,
+        attributes: Attributes,
+    ) -> Result<Staged, CallError> {
+        let place = self.locate(call, &object.path)?.needed()?;
+        let now = place.stat()?;
+        let attributes = self.attributes_of_new(call, &place, now.as_ref(), attributes)?;
+        object.seen.get().expect(now.as_ref(), Sameness::State, &place.shown)?;
+        let (file, staging) = self.create_staged(place)?;
+        copy_content(&staging.place, file.as_fd(), content, self.assets().as_ref(), self.deadline())?;
+        set_on_open(&staging.place, file.as_fd(), attributes)?;
+        rustix::fs::fsync(&file).map_err(|errno| staging.place.failed("making durable the new content of", errno))?;
+        Ok(Staged { path: object.path.clone(), seen: object.seen.clone(), file, staging })
+    }
+
+    /// What the new file gets: what is asked for, else what the file there has, else what is usual.
+    fn attributes_of_new(
+        &mut self,
+        call: &HostCall,
+        place: &Place,
+        now: Option<&Stat>,
+        attributes: Attributes,
+    ) -> Result<Attributes, CallError> {
+        let kind = now.map(Kind::of).transpose()?;
+        let attributes = match (kind, now) {
+            (Some(Kind::Directory), _) => {
+                return Err(CallError::WrongKind(format!("`{}` is a directory, and a file cannot take its place", place.shown)));
+            }
+            (Some(Kind::File), Some(stat)) => attributes.or(stat),
+            _ => Attributes { mode: attributes.mode.or(Some(NEW_FILE_MODE)), ..attributes },
+        };
+        self.allow_set_id(call, attributes.mode)?;
+        Ok(attributes)
+    }
+
+    fn create_staged(&self, place: Place) -> Result<(OwnedFd, Staging), CallError> {
+        let name = self.staging_name()?;
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(&place.parent, name, flags, Mode::RUSR | Mode::WUSR).map_err(|errno| match errno {
+            Errno::EXIST => occupied(&place),
+            _ => place.failed("making a new file beside", errno),
+        })?;
+        let stat = rustix::fs::fstat(&file).map_err(|errno| place.failed("making a new file beside", errno))?;
+        let staging = Staging::new(place, name, &stat);
+        Ok((file, staging))
+    }
+
+    /// The name to stage under. Authorising a change has made sure that there is one.
+    pub(super) fn staging_name(&self) -> Result<&str, CallError> {
+        let missing = || CallError::Other("the host has no staging name for this operation".to_owned());
+        self.staging().map(crate::node::staging::StagingName::as_str).ok_or_else(missing)
+    }
+
+    /// `staged.commit`, already authorised.
+    pub(super) fn commit_staged(&mut self, call: &HostCall, staged: &mut Staged) -> Result<(), CallError> {
+        if staged.staging.is_in_place() {
+            return Err(CallError::invalid(format!("`{}` is committed already", staged.path)));
+        }
+        let place = self.locate(call, &staged.path)?.needed()?;
+        let folder =
+            |place: &Place| Identity::of_fd(&place.parent).map_err(|errno| place.failed("looking at the folder of", errno));
+        if folder(&place)? != folder(&staged.staging.place)? {
+            return Err(CallError::Changed(format!("the folder of `{}` was replaced since the file was staged", place.shown)));
+        }
+        staged.staging.replace(staged.seen.get())?;
+        let now = rustix::fs::fstat(&staged.file).map_err(|errno| place.failed("looking at", errno))?;
+        staged.seen.set(Seen::from(Some(&now)));
+        Ok(())
+    }
+}

@@ -1,0 +1,115 @@
+//! The node as one run sees it: a root opened once, and what its attempts share.
+
+pub mod identity;
+pub(crate) mod protected;
+pub(crate) mod registry;
+pub(crate) mod resolve;
+pub mod root;
+pub mod staging;
+
+use std::path::Path;
+
+use serde_json::Value as Json;
+
+use crate::accounts::Accounts;
+use crate::audit::AuditTrail;
+use crate::facts;
+use protected::Protected;
+use registry::Registry;
+pub use root::{Root, RootError};
+
+/// What all attempts of a run share. Made once a run; a long-lived process makes one for each.
+#[derive(Debug)]
+pub struct Node {
+    root: Root,
+    facts: Json,
+    accounts: Accounts,
+    protected: Protected,
+    registry: Registry,
+    audit: AuditTrail,
+}
+
+/// Why a node could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum NodeError {
+    /// The root.
+    #[error("the root of the node cannot be used")]
+    Root(#[source] RootError),
+    /// The facts.
+    #[error("the facts of the node cannot be gathered")]
+    Facts(#[source] facts::FactsError),
+    /// A protected object.
+    #[error("`{}` cannot be protected from resources", path.display())]
+    Protect {
+        /// Its path as the host sees it.
+        path: std::path::PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+}
+
+impl Node {
+    /// Opens the node whose root is the directory `root` and gathers its facts. What lies at `protected` (paths as this process sees
+    /// them: its binary, the policy file, the state folder, the code cache), and beneath, is kept from every resource, whether
+    /// it exists yet or not.
+    ///
+    /// # Errors
+    /// If the root cannot be opened, the kernel lacks `openat2`, or a fact file or a protected object cannot be looked at.
+    pub fn open(root: &Path, protected: &[&Path]) -> Result<Self, NodeError> {
+        let root = Root::open(root).map_err(NodeError::Root)?;
+        let facts = facts::gather(&root).map_err(NodeError::Facts)?;
+        let accounts = Accounts::of(&root);
+        let protected_objects = Protected::new(&root);
+        let node = Self {
+            root,
+            facts,
+            accounts,
+            protected: protected_objects,
+            registry: Registry::default(),
+            audit: AuditTrail::default(),
+        };
+        protected.iter().try_for_each(|path| node.protect(path))?;
+        Ok(node)
+    }
+
+    /// Keeps one more object, and all beneath it, from every resource: one that did not exist when the node was opened.
+    ///
+    /// # Errors
+    /// If it cannot be looked at. That it does not exist is no error.
+    pub fn protect(&self, path: &Path) -> Result<(), NodeError> {
+        self.protected.add(path).map_err(|source| NodeError::Protect { path: path.to_owned(), source })
+    }
+
+    /// The root.
+    pub fn root(&self) -> &Root {
+        &self.root
+    }
+
+    /// The facts, as one JSON object.
+    pub fn facts(&self) -> &Json {
+        &self.facts
+    }
+
+    /// The record of every host call of the run.
+    pub fn audit(&self) -> &AuditTrail {
+        &self.audit
+    }
+
+    /// User and group that the run has: new objects belong to them.
+    pub fn run_as(&self) -> (u32, u32) {
+        self.root.run_as()
+    }
+
+    pub(crate) fn accounts(&self) -> &Accounts {
+        &self.accounts
+    }
+
+    pub(crate) fn protected(&self) -> &Protected {
+        &self.protected
+    }
+
+    pub(crate) fn registry(&self) -> &Registry {
+        &self.registry
+    }
+}

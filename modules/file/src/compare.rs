@@ -1,0 +1,268 @@
+//! The one comparison of desired and observed, for plans and for verification. Pure.
+
+use runtime_sdk::files::Kind;
+use runtime_sdk::node::unchanged;
+use runtime_sdk::{Action, Bytes, Change, Diagnostic, Ensure as _, LifecycleError, NodeResult, Value};
+use serde_json::json;
+
+use crate::desired::{Desired, Ensure};
+use crate::principal::Principal;
+use crate::state::{Object, State, wanted_kind, word};
+
+/// What differs; nothing if the node is as desired.
+///
+/// # Errors
+/// If an object of another kind is there and may not be replaced.
+pub fn changes(desired: &Desired, state: &State) -> NodeResult<Vec<Change>> {
+    let wanted = wanted_kind(desired.ensure);
+    match &state.object {
+        None if wanted.is_none() => Ok(Vec::new()),
+        None => all_of_it(desired, state, None, "nothing is there yet"),
+        Some(object) if Some(object.kind) == wanted => attributes(desired, state, object),
+        Some(object) if wanted.is_none() => Ok(vec![ensure(desired, Some(object.kind), "it is not to be there")?]),
+        Some(object) if desired.force => {
+            let reason = format!("a {} is in its place", word(object.kind));
+            all_of_it(desired, state, Some(object.kind), &reason)
+        }
+        Some(object) => Err(wrong_kind(object.kind, desired.ensure)),
+    }
+}
+
+/// What applying will do. Asked only where there are changes.
+pub fn action(desired: &Desired, state: &State) -> Action {
+    let wanted = wanted_kind(desired.ensure);
+    match &state.object {
+        _ if wanted.is_none() => Action::Delete,
+        None => Action::Create,
+        Some(object) if Some(object.kind) == wanted => Action::Update,
+        Some(_) => Action::Replace,
+    }
+}
+
+fn wrong_kind(found: Kind, wanted: Ensure) -> LifecycleError {
+    let message = format!("a {} is at the path, where a {} is wanted", word(found), wanted.word());
+    let hint = match found {
+        Kind::Directory => "set `force = true` to replace it with all that it holds, or move it away",
+        _ => "set `force = true` to replace it, or move it away",
+    };
+    unchanged(Diagnostic::at("ensure", message).hint(hint))
+}
+
+/// The change of what is at the path.
+fn ensure(desired: &Desired, found: Option<Kind>, reason: &str) -> NodeResult<Change> {
+    let before = found.map_or(Ensure::Absent.word(), word);
+    Change::new("ensure", Some(json!(before)), Some(json!(desired.ensure.word())), reason)
+}
+
+/// The changes of a new object: itself, and each managed attribute.
+fn all_of_it(desired: &Desired, state: &State, found: Option<Kind>, reason: &str) -> NodeResult<Vec<Change>> {
+    let mut changes = vec![ensure(desired, found, reason)?];
+    changes.extend(differences(desired, state, None)?);
+    Ok(changes)
+}
+
+/// The changes of an object of the right kind.
+fn attributes(desired: &Desired, state: &State, object: &Object) -> NodeResult<Vec<Change>> {
+    differences(desired, state, Some(object))
+}
+
+/// Each managed attribute that differs from `object`, or every one if there is none.
+fn differences(desired: &Desired, state: &State, object: Option<&Object>) -> NodeResult<Vec<Change>> {
+    let changes = [
+        content(desired, object)?,
+        owner("owner", desired.owner.as_ref(), state.owner, object.map(|object| object.owner))?,
+        owner("group", desired.group.as_ref(), state.group, object.map(|object| object.group))?,
+        mode(desired, object)?,
+        target(desired, object)?,
+    ];
+    Ok(changes.into_iter().flatten().collect())
+}
+
+const NEW: &str = "set as it is made";
+
+fn content(desired: &Desired, object: Option<&Object>) -> NodeResult<Option<Change>> {
+    let Some(digest) = desired.digest() else { return Ok(None) };
+    let before = object.and_then(|object| object.digest.as_deref());
+    if object.is_some() && before.is_none() {
+        return Err(unchanged(Diagnostic::at("content", "the host gave no digest of the file")));
+    }
+    if before == Some(digest) {
+        return Ok(None);
+    }
+    let reason = if object.is_some() { "the content differs" } else { NEW };
+    let change = Change::new("content", before.map(Value::from), Some(Value::from(digest)), reason)?;
+    Ok(Some(change.content(desired.path.as_bytes(), digest)))
+}
+
+/// An owner or a group: compared as numbers, shown as declared.
+fn owner(attribute: &str, declared: Option<&Principal>, wanted: Option<u32>, found: Option<u32>) -> NodeResult<Option<Change>> {
+    let (Some(declared), Some(wanted)) = (declared, wanted) else { return Ok(None) };
+    let reason = match found {
+        Some(found) if found == wanted => return Ok(None),
+        Some(found) => match declared {
+            Principal::Id(_) => format!("its {attribute} has the id {found}"),
+            Principal::Name(_) => format!("its {attribute} has the id {found}, and on this node the name means {wanted}"),
+        },
+        None => NEW.to_owned(),
+    };
+    Change::new(attribute, found.map(Value::from), Some(json!(declared)), reason).map(Some)
+}
+
+fn mode(desired: &Desired, object: Option<&Object>) -> NodeResult<Option<Change>> {
+    let Some(wanted) = desired.mode else { return Ok(None) };
+    let found = object.and_then(|object| object.mode);
+    if found == Some(wanted) {
+        return Ok(None);
+    }
+    let reason = match found {
+        Some(found) => permission_reason(found.bits(), wanted.bits()),
+        None => NEW,
+    };
+    Change::new("mode", found.map(|mode| json!(mode)), Some(json!(wanted)), reason).map(Some)
+}
+
+/// What the difference means to somebody who has to decide whether it matters.
+fn permission_reason(found: u32, wanted: u32) -> &'static str {
+    match (found & !wanted != 0, wanted & !found != 0) {
+        (true, false) => "it allows more than it should",
+        (false, true) => "it allows less than it should",
+        _ => "its permissions differ",
+    }
+}
+
+fn target(desired: &Desired, object: Option<&Object>) -> NodeResult<Option<Change>> {
+    let Some(wanted) = &desired.target else { return Ok(None) };
+    let found = object.and_then(|object| object.target.as_ref());
+    if found.is_some_and(|Bytes(found)| found == wanted.as_bytes()) {
+        return Ok(None);
+    }
+    let reason = if found.is_some() { "it points elsewhere" } else { NEW };
+    Change::new("target", found.map(|bytes| json!(bytes)), Some(json!(wanted)), reason).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mode::Mode;
+    use crate::testing::{desired, digest, object, state};
+    use runtime_sdk::EffectClass;
+
+    fn names(desired: &Desired, state: &State) -> Vec<String> {
+        changes(desired, state).unwrap().into_iter().map(|change| change.attribute).collect()
+    }
+
+    fn only(desired: &Desired, state: &State) -> (Option<String>, Option<String>, String) {
+        let mut changes = changes(desired, state).unwrap();
+        assert_eq!(changes.len(), 1, "{changes:?}");
+        let change = changes.remove(0);
+        (change.before, change.after, change.reason)
+    }
+
+    fn text(value: &str) -> Option<String> {
+        Some(value.to_owned())
+    }
+
+    #[test]
+    fn what_is_omitted_is_left_alone() {
+        let odd = Object { owner: 7, group: 8, mode: Mode::from_bits(0), digest: text("sha256:x"), ..object(Kind::File) };
+        assert_eq!(names(&desired(Ensure::File), &state(Some(odd))), Vec::<String>::new());
+        let directory = Object { mode: Mode::from_bits(0), ..object(Kind::Directory) };
+        assert_eq!(names(&desired(Ensure::Directory), &state(Some(directory))), Vec::<String>::new());
+        assert_eq!(names(&desired(Ensure::Absent), &state(None)), Vec::<String>::new());
+    }
+
+    #[test]
+    fn nothing_there_makes_all_of_it() {
+        let wanted = Desired { mode: Mode::from_bits(0o640), ..desired(Ensure::File).with_content("a") };
+        assert_eq!(names(&wanted, &state(None)), ["ensure", "content", "mode"]);
+        assert_eq!(action(&wanted, &state(None)), Action::Create);
+        assert_eq!(
+            only(&desired(Ensure::File), &state(None)),
+            (text(r#""absent""#), text(r#""file""#), "nothing is there yet".into())
+        );
+    }
+
+    #[test]
+    fn content_is_compared_by_digest_and_names_both() {
+        let wanted = desired(Ensure::File).with_content("a");
+        let same = Object { digest: Some(digest("a")), ..object(Kind::File) };
+        assert_eq!(names(&wanted, &state(Some(same))), Vec::<String>::new());
+        let other = state(Some(Object { digest: Some(digest("b")), ..object(Kind::File) }));
+        let change = changes(&wanted, &other).unwrap().remove(0);
+        assert_eq!((change.before, change.after), (Some(json!(digest("b")).to_string()), Some(json!(digest("a")).to_string())));
+        let content = change.content.unwrap();
+        assert_eq!((content.path, content.digest), (b"/srv/it".to_vec(), digest("a")));
+        assert_eq!(action(&wanted, &other), Action::Update);
+    }
+
+    #[test]
+    fn a_missing_digest_is_an_error_and_not_a_difference() {
+        let wanted = desired(Ensure::File).with_content("a");
+        assert!(changes(&wanted, &state(Some(object(Kind::File)))).is_err());
+    }
+
+    #[test]
+    fn modes_are_compared_as_numbers_with_a_reason() {
+        let wanted = Desired { mode: "644".parse().ok(), ..desired(Ensure::File) };
+        let with = |bits| state(Some(Object { mode: Mode::from_bits(bits), ..object(Kind::File) }));
+        assert_eq!(names(&wanted, &with(0o644)), Vec::<String>::new());
+        let reason = |bits| only(&wanted, &with(bits)).2;
+        assert_eq!(reason(0o666), "it allows more than it should");
+        assert_eq!(reason(0o600), "it allows less than it should");
+        assert_eq!(reason(0o700), "its permissions differ");
+        assert_eq!(only(&wanted, &with(0o600)).0, text(r#""0600""#));
+    }
+
+    #[test]
+    fn owners_are_compared_by_id_and_shown_as_declared() {
+        let wanted = Desired { owner: Some(Principal::Name("web".into())), ..desired(Ensure::File) };
+        let with = |found| State { owner: Some(33), ..state(Some(Object { owner: found, ..object(Kind::File) })) };
+        assert_eq!(names(&wanted, &with(33)), Vec::<String>::new());
+        let (before, after, reason) = only(&wanted, &with(7));
+        assert_eq!((before, after), (text("7"), text(r#""web""#)));
+        assert_eq!(reason, "its owner has the id 7, and on this node the name means 33");
+        let by_id = Desired { owner: Some(Principal::Id(33)), ..desired(Ensure::File) };
+        assert_eq!(only(&by_id, &with(7)).2, "its owner has the id 7");
+    }
+
+    #[test]
+    fn links_are_compared_by_their_bytes() {
+        let wanted = Desired { target: text("b"), ..desired(Ensure::Symlink) };
+        let with = |target: &[u8]| state(Some(Object { target: Some(Bytes(target.to_vec())), ..object(Kind::Symlink) }));
+        assert_eq!(names(&wanted, &with(b"b")), Vec::<String>::new());
+        assert_eq!(only(&wanted, &with(b"./b")), (text(r#""./b""#), text(r#""b""#), "it points elsewhere".into()));
+        assert_eq!(only(&wanted, &with(b"\xff")).0, text(r#"{"$bytes":"/w=="}"#));
+    }
+
+    #[test]
+    fn another_kind_is_an_error_that_says_what_to_do() {
+        for ensure in [Ensure::File, Ensure::Directory, Ensure::Symlink] {
+            for kind in [Kind::File, Kind::Directory, Kind::Symlink, Kind::Fifo, Kind::Socket, Kind::BlockDevice] {
+                if wanted_kind(ensure) == Some(kind) {
+                    continue;
+                }
+                let error = changes(&desired(ensure), &state(Some(object(kind)))).unwrap_err();
+                let LifecycleError::Failed(failure) = error else { panic!("{error:?}") };
+                assert_eq!(failure.effect_class, EffectClass::BeforeChange);
+                assert!(failure.diagnostic.hint.unwrap().starts_with("set `force = true`"));
+            }
+        }
+    }
+
+    #[test]
+    fn with_force_another_kind_is_replaced() {
+        let wanted = Desired { force: true, mode: Mode::from_bits(0o644), ..desired(Ensure::File) };
+        let found = state(Some(object(Kind::Directory)));
+        assert_eq!(names(&wanted, &found), ["ensure", "mode"], "also what would be equal: the new object has to get it");
+        assert_eq!(changes(&wanted, &found).unwrap()[0].reason, "a directory is in its place");
+        assert_eq!(action(&wanted, &found), Action::Replace);
+    }
+
+    #[test]
+    fn absence_deletes_whatever_is_there() {
+        let found = state(Some(object(Kind::Socket)));
+        let wanted = desired(Ensure::Absent);
+        assert_eq!(only(&wanted, &found), (text(r#""socket""#), text(r#""absent""#), "it is not to be there".into()));
+        assert_eq!(action(&wanted, &found), Action::Delete);
+    }
+}

@@ -1,0 +1,296 @@
+//! From attributes to the desired state. Each attribute has one reader, which compiling and exporting share.
+
+use runtime_sdk::{
+    Asset, AssetSource, Compiled, DefinitionError, DefinitionResult, Diagnostic, Digest, Ensure as _, Parameters, TestedState, Value,
+    json,
+};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::desired::{Desired, Ensure, Identity};
+use crate::mode::{self, Mode};
+use crate::path;
+use crate::principal::{Principal, Written};
+use crate::validate;
+
+/// The one asset slot.
+const CONTENT: &str = "content";
+
+/// The attributes that decide about claims and effects, read and checked.
+pub struct GivenIdentity {
+    path: String,
+    ensure: Ensure,
+    force: bool,
+}
+
+impl GivenIdentity {
+    /// What the declaration touches.
+    pub fn footprint(&self) -> runtime_sdk::Footprint {
+        Identity { path: &self.path, ensure: self.ensure, force: self.force }.footprint()
+    }
+}
+
+/// Reads what decides about claims and effects.
+pub fn identity(given: &Parameters) -> DefinitionResult<GivenIdentity> {
+    Ok(GivenIdentity { path: path(given)?, ensure: ensure(given)?, force: force(given)? })
+}
+
+/// The desired state of a declaration.
+pub fn compile(given: &Parameters) -> DefinitionResult<Compiled<Desired>> {
+    let GivenIdentity { path, ensure, force } = identity(given)?;
+    refuse_meaningless(given, ensure)?;
+    let source = content_source(given)?;
+    let desired = Desired {
+        path,
+        ensure,
+        force,
+        content: source.as_ref().map(|_| Asset::pending()),
+        owner: principal(given, "owner")?,
+        group: principal(given, "group")?,
+        mode: mode(given)?,
+        target: target(given)?,
+    };
+    validate::check(&desired)?;
+    let compiled = Compiled::new(desired);
+    Ok(match source {
+        Some((source, attribute)) => compiled.asset(CONTENT, source, attribute),
+        None => compiled,
+    })
+}
+
+/// Refuses attributes that could not take effect. Only `has` is asked, so their values count for nothing.
+fn refuse_meaningless(given: &Parameters, ensure: Ensure) -> DefinitionResult<()> {
+    for name in validate::meaningless(ensure) {
+        if given.has(name)? {
+            return Err(validate::meaningless_attribute(name, ensure).into());
+        }
+    }
+    Ok(())
+}
+
+/// Where the content comes from, and the attribute that says so. The text itself is not read: the host takes it from the
+/// declaration.
+fn content_source(given: &Parameters) -> DefinitionResult<Option<(AssetSource, &'static str)>> {
+    match (given.has("content")?, given.has("source")?) {
+        (true, true) => Err(Diagnostic::at("source", "`content` and `source` are both given").hint("keep one of them").into()),
+        (true, false) => Ok(Some((AssetSource::Parameter("content".into()), "content"))),
+        (false, true) => Ok(Some((AssetSource::Local(given.required("source")?), "source"))),
+        (false, false) => Ok(None),
+    }
+}
+
+/// Puts the digest of the content in.
+pub fn assign_asset(desired: &mut Desired, slot: &str, digest: Digest) -> DefinitionResult<()> {
+    match (slot, &mut desired.content) {
+        (CONTENT, Some(asset)) => {
+            asset.assign(digest);
+            Ok(())
+        }
+        _ => Err(DefinitionError::Other(format!("no asset was asked for under the slot `{slot}`"))),
+    }
+}
+
+/// The value of an exported attribute.
+pub fn export(attribute: &str, given: &Parameters) -> DefinitionResult<Value> {
+    match attribute {
+        "path" => as_json(&path(given)?),
+        "ensure" => as_json(&ensure(given)?),
+        "owner" | "group" => as_json(&principal(given, attribute)?),
+        "mode" => as_json(&mode(given)?),
+        "target" => as_json(&target(given)?),
+        _ => Err(DefinitionError::Unsupported(format!("`{attribute}` is not exported"))),
+    }
+}
+
+/// The desired state as tests of manifests see it.
+pub fn test_view(desired: &Desired) -> DefinitionResult<TestedState> {
+    let Desired { path, ensure, force, content: _, owner, group, mode, target } = desired;
+    let attributes = json!({
+        "path": path, "ensure": ensure, "force": force, "owner": owner, "group": group, "mode": mode, "target": target,
+    });
+    Ok(TestedState { attributes: json::canonical(&attributes)?, content: desired.digest().map(str::to_owned) })
+}
+
+fn as_json<T: Serialize>(value: &T) -> DefinitionResult<Value> {
+    serde_json::to_value(value).map_err(|_| DefinitionError::Other("an attribute has no JSON form".into()))
+}
+
+fn path(given: &Parameters) -> DefinitionResult<String> {
+    let path: String = given.required("path")?;
+    match path::check(&path) {
+        Ok(()) => Ok(path),
+        Err(error) => Err(Diagnostic::at("path", error.to_string()).hint(error.hint()).into()),
+    }
+}
+
+fn ensure(given: &Parameters) -> DefinitionResult<Ensure> {
+    Ensure::resolve(given)?.ok_or_else(|| Diagnostic::at("ensure", "`ensure` is missing").into())
+}
+
+fn force(given: &Parameters) -> DefinitionResult<bool> {
+    Ok(given.boolean("force")?.unwrap_or(false))
+}
+
+fn principal(given: &Parameters, name: &str) -> DefinitionResult<Option<Principal>> {
+    given.read::<Written>(name)?.map(|written| Principal::from_written(name, written)).transpose()
+}
+
+fn mode(given: &Parameters) -> DefinitionResult<Option<Mode>> {
+    let Some(text) = given.string("mode")? else { return Ok(None) };
+    match text.parse() {
+        Ok(mode) => Ok(Some(mode)),
+        Err(error) => Err(Diagnostic::at("mode", mode::ModeError::to_string(&error)).hint(mode::HINT).into()),
+    }
+}
+
+fn target(given: &Parameters) -> DefinitionResult<Option<String>> {
+    given.string("target")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::File;
+    use runtime_sdk::testing::{self, Given};
+    use runtime_sdk::{Definition as _, Effect};
+
+    fn file() -> Given {
+        Given::new().set("path", "/etc/motd")
+    }
+
+    fn refusal(given: &Given) -> Diagnostic {
+        match File::compile(&given.parameters()).expect_err("the declaration is refused") {
+            DefinitionError::Invalid(diagnostic) => diagnostic,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn desired(given: &Given) -> String {
+        json::canonical(&testing::compile::<File>(given, testing::any_digest).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_path_alone_is_a_file_with_nothing_managed() {
+        assert_eq!(desired(&file()), r#"{"ensure":"file","force":false,"path":"/etc/motd"}"#);
+    }
+
+    #[test]
+    fn all_of_a_file() {
+        let given = file().set("content", "x").set("owner", "root").set("group", "0").set("mode", "u=rw,go=r").set("force", true);
+        let digest = testing::any_digest("content");
+        let expected = format!(
+            r#"{{"content":"{digest}","ensure":"file","force":true,"group":0,"mode":"0644","owner":"root","path":"/etc/motd"}}"#
+        );
+        assert_eq!(desired(&given), expected);
+    }
+
+    #[test]
+    fn the_parts_of_the_definition_agree() {
+        let link = Given::new().set("path", "/a").set("ensure", "symlink").set("target", "b").set("owner", 7);
+        let tree = Given::new().set("path", "/a/b").set("ensure", "absent");
+        let directory = Given::new().set("path", "/").set("ensure", "directory").set("mode", "0755");
+        let source = file().set("source", "files/motd").set("owner", "1000").set("mode", "644");
+        for given in [link, tree, directory, source, file(), file().set("ensure", "present").set("content", "x")] {
+            testing::agree::<File>(&given);
+            testing::agree::<File>(&given.set("force", true));
+        }
+    }
+
+    #[test]
+    fn an_alias_compiles_and_exports_as_the_word_it_means() {
+        let given = file().set("ensure", "present");
+        assert_eq!(desired(&given), desired(&file()));
+        assert_eq!(File::resolve_export("ensure", &given.parameters()).unwrap(), json!("file"));
+    }
+
+    #[test]
+    fn an_export_reads_only_its_own_attribute() {
+        let given = file().set("mode", "644").deferred("content").deferred("owner");
+        assert_eq!(File::resolve_export("mode", &given.parameters()).unwrap(), json!("0644"));
+        assert_eq!(File::resolve_export("group", &given.parameters()).unwrap(), Value::Null);
+        assert!(matches!(File::resolve_export("owner", &given.parameters()), Err(DefinitionError::Parameter)));
+        assert!(matches!(File::resolve_export("content", &given.parameters()), Err(DefinitionError::Unsupported(_))));
+    }
+
+    #[test]
+    fn content_is_never_read() {
+        let compiled = File::compile(&file().set("content", json!({"$secret": "0"})).parameters()).unwrap();
+        assert_eq!(compiled.assets[0].source, AssetSource::Parameter("content".into()));
+        assert_eq!((compiled.assets[0].slot.as_str(), compiled.assets[0].attribute.as_str()), ("content", "content"));
+        let compiled = File::compile(&file().set("source", "files/motd").parameters()).unwrap();
+        assert_eq!(compiled.assets[0].source, AssetSource::Local("files/motd".into()));
+        assert_eq!(compiled.assets[0].attribute, "source");
+    }
+
+    #[test]
+    fn effects_follow_from_identity_alone() {
+        let effects = |given: Given| testing::footprint::<File>(&given).unwrap().effects;
+        let own = || Effect::write_path("/etc/motd");
+        let beneath = || Effect::write_path("/etc/motd/**");
+        assert_eq!(effects(file()), [own()]);
+        assert_eq!(effects(file().deferred("content").deferred("mode")), [own()]);
+        assert_eq!(effects(file().set("force", true)), [own(), beneath()]);
+        assert_eq!(effects(file().set("force", true).set("ensure", "absent")), [own(), beneath()]);
+        assert_eq!(effects(file().set("force", true).set("ensure", "directory")), [own()], "what it holds may be others'");
+    }
+
+    #[test]
+    fn bad_declarations_are_refused_at_their_attribute() {
+        let refused = [
+            (Given::new(), "path"),
+            (Given::new().set("path", "etc/motd"), "path"),
+            (Given::new().set("path", "/"), "path"),
+            (file().set("ensure", "gone"), "ensure"),
+            (file().set("mode", "9"), "mode"),
+            (file().set("owner", -1), "owner"),
+            (file().set("group", "a:b"), "group"),
+            (file().set("content", "x").set("source", "y"), "source"),
+            (file().set("target", "/x"), "target"),
+            (file().set("ensure", "symlink"), "target"),
+            (file().set("ensure", "symlink").set("target", ""), "target"),
+            (file().set("ensure", "symlink").set("target", "x").set("mode", "0644"), "mode"),
+            (file().set("ensure", "directory").set("content", "x"), "content"),
+            (file().set("ensure", "absent").set("owner", "root"), "owner"),
+            (file().set("owner", json!({"$secret": "0"})), "owner"),
+        ];
+        for (given, attribute) in refused {
+            assert_eq!(refusal(&given).attribute.as_deref(), Some(attribute));
+        }
+    }
+
+    #[test]
+    fn messages_say_what_to_do() {
+        let diagnostic = refusal(&file().set("ensure", "directory").set("content", "x"));
+        assert_eq!(diagnostic.message, "`content` has no meaning when `ensure` is `directory`");
+        assert_eq!(diagnostic.hint.as_deref(), Some("leave `content` out, or change `ensure`"));
+        let diagnostic = refusal(&file().set("mode", "u+x"));
+        assert_eq!(diagnostic.message, "a symbolic mode can only set with `=`, not add or remove");
+        assert_eq!(diagnostic.hint.as_deref(), Some(mode::HINT));
+    }
+
+    #[test]
+    fn a_value_that_waits_is_left_to_the_host() {
+        let given = file().deferred("content");
+        assert!(matches!(File::compile(&given.parameters()), Err(DefinitionError::Parameter)));
+    }
+
+    #[test]
+    fn only_the_slot_that_was_asked_for_can_be_assigned() {
+        let mut desired = testing::compile::<File>(&file(), testing::any_digest).unwrap();
+        assert!(File::assign_asset(&mut desired, "content", testing::any_digest("content")).is_err());
+        let mut desired = testing::compile::<File>(&file().set("content", "x"), testing::any_digest).unwrap();
+        assert!(File::assign_asset(&mut desired, "other", testing::any_digest("content")).is_err());
+    }
+
+    #[test]
+    fn the_test_view_shows_canonical_values_and_the_content() {
+        let desired = testing::compile::<File>(&file().set("content", "x").set("mode", "644"), testing::any_digest).unwrap();
+        let view = File::test_view(&desired).unwrap();
+        assert_eq!(view.content, Some(testing::any_digest("content")));
+        let expected = concat!(
+            r#"{"ensure":"file","force":false,"group":null,"mode":"0644","owner":null,"path":"/etc/motd","#,
+            r#""target":null}"#
+        );
+        assert_eq!(view.attributes, expected);
+    }
+}

@@ -1,0 +1,98 @@
+//! The desired state, and what it touches.
+
+use runtime_sdk::{Asset, Effect, Footprint, Vocabulary};
+use serde::{Deserialize, Serialize};
+
+use crate::mode::Mode;
+use crate::principal::Principal;
+
+/// What is to be at the path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ensure {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    Symlink,
+    /// Nothing.
+    Absent,
+}
+
+impl runtime_sdk::Ensure for Ensure {
+    const VOCABULARY: Vocabulary<Self> = Vocabulary {
+        words: &[
+            (Self::File, "file", "A regular file; an empty one is made if neither content nor source is given and none is there."),
+            (Self::Directory, "directory", "A directory. What it holds is left alone."),
+            (Self::Symlink, "symlink", "A symbolic link to `target`."),
+            (Self::Absent, "absent", "Nothing. A directory that is not empty needs `force`."),
+        ],
+        aliases: &[("present", Self::File)],
+        default: Some(Self::File),
+        nullable: true,
+    };
+}
+
+/// What decides about claims and effects.
+#[derive(Debug, Clone, Copy)]
+pub struct Identity<'a> {
+    /// The absolute path.
+    pub path: &'a str,
+    /// What is to be there.
+    pub ensure: Ensure,
+    /// Whether another kind of object may be replaced.
+    pub force: bool,
+}
+
+impl Identity<'_> {
+    /// The path itself; with `force` also all beneath it, where a directory may have to go. A directory that is wanted never has
+    /// to: only other kinds are replaced by it, and they hold nothing.
+    pub fn footprint(&self) -> Footprint {
+        let own = Footprint::empty().effect(Effect::write_path(self.path)).affects(self.path);
+        if self.force && self.ensure != Ensure::Directory {
+            own.effect(Effect::write_path(format!("{}/**", self.path)))
+        } else {
+            own
+        }
+    }
+}
+
+/// The desired state. What is none is left as it is on the node.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Desired {
+    /// The absolute path.
+    pub path: String,
+    /// What is to be there.
+    pub ensure: Ensure,
+    /// Whether another kind of object may be replaced, and a directory removed with all that it holds.
+    pub force: bool,
+    /// The content, for a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content: Option<Asset>,
+    /// The owner.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<Principal>,
+    /// The group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group: Option<Principal>,
+    /// The permissions, for a file or a directory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Mode>,
+    /// Where it points, for a symbolic link.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+}
+
+impl Desired {
+    /// What decides about claims and effects.
+    pub fn identity(&self) -> Identity<'_> {
+        Identity { path: &self.path, ensure: self.ensure, force: self.force }
+    }
+
+    /// The digest of the content, if it is managed and known.
+    pub fn digest(&self) -> Option<&str> {
+        self.content.as_ref().and_then(Asset::digest)
+    }
+}

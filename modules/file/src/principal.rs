@@ -1,0 +1,98 @@
+//! Owners and groups: by name, which the node looks up, or by numeric id.
+
+use runtime_sdk::{DefinitionResult, Diagnostic};
+use serde::{Deserialize, Serialize};
+
+/// No system allows a longer name, and none needs it.
+const MAX_NAME_BYTES: usize = 256;
+
+/// A user or a group. A name of digits alone is an id.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Principal {
+    /// A numeric id.
+    Id(u32),
+    /// A name.
+    Name(String),
+}
+
+/// As it is written in a manifest.
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub enum Written {
+    /// A number.
+    Number(i64),
+    /// A name, or a number as text.
+    Text(String),
+}
+
+impl Principal {
+    /// The principal that the attribute `attribute` names.
+    pub fn from_written(attribute: &str, written: Written) -> DefinitionResult<Self> {
+        let principal = match written {
+            Written::Number(number) => id(number.to_string().as_str()),
+            Written::Text(text) if is_number(&text) => id(&text),
+            Written::Text(text) => Some(Self::Name(text)),
+        };
+        match principal {
+            Some(principal) if principal.is_valid() => Ok(principal),
+            _ => Err(Self::refusal(attribute).into()),
+        }
+    }
+
+    /// Whether this is what [`from_written`](Self::from_written) can give.
+    pub fn is_valid(&self) -> bool {
+        match self {
+            // The system calls take the largest id for "leave it as it is".
+            Self::Id(id) => *id != u32::MAX,
+            Self::Name(name) => is_name(name) && !is_number(name),
+        }
+    }
+
+    /// The message for a principal that is not valid.
+    pub fn refusal(attribute: &str) -> Diagnostic {
+        Diagnostic::at(attribute, format!("`{attribute}` is neither a name nor a numeric id"))
+            .hint("an id is from 0 to 4294967294; a name has no `:`, `/`, `,` or control characters, nor spaces at its ends")
+    }
+}
+
+fn id(digits: &str) -> Option<Principal> {
+    digits.parse().ok().map(Principal::Id)
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn is_name(name: &str) -> bool {
+    let is_bad = |c: char| c.is_control() || matches!(c, ':' | '/' | ',');
+    !name.is_empty() && name.len() <= MAX_NAME_BYTES && name.trim() == name && !name.starts_with('-') && !name.contains(is_bad)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(json: &str) -> Option<Principal> {
+        Principal::from_written("owner", serde_json::from_str(json).unwrap()).ok()
+    }
+
+    #[test]
+    fn names_and_ids_are_told_apart_by_their_digits() {
+        assert_eq!(parse(r#""root""#), Some(Principal::Name("root".into())));
+        assert_eq!(parse(r#""0""#), Some(Principal::Id(0)));
+        assert_eq!(parse("1000"), Some(Principal::Id(1000)));
+        assert_eq!(parse(r#""1000""#), parse("1000"));
+        assert_eq!(parse(r#""00""#), parse("0"));
+        assert_eq!(parse(r#""EXAMPLE\\domain users""#), Some(Principal::Name(r"EXAMPLE\domain users".into())));
+    }
+
+    #[test]
+    fn what_no_account_can_be_is_refused() {
+        for wrong in ["-1", "4294967295", "4294967296", r#""4294967295""#, r#""""#, r#""a:b""#, r#"" a""#, r#""-a""#, r#""a\n""#] {
+            assert_eq!(parse(wrong), None, "{wrong}");
+        }
+        assert_eq!(parse(&format!("\"{}\"", "a".repeat(257))), None);
+        assert!(!Principal::Name("7".into()).is_valid(), "a name of digits has another canonical form");
+    }
+}

@@ -1,0 +1,166 @@
+//! What is at the path on the node.
+
+use runtime_sdk::files::{self, Detail, Kind, Observation};
+use runtime_sdk::node::unchanged;
+use runtime_sdk::{Bytes, Diagnostic, HostCall as _, HostError, NodeResult, accounts};
+use serde::{Serialize, Serializer};
+
+use crate::desired::{Desired, Ensure};
+use crate::mode::Mode;
+use crate::principal::Principal;
+
+/// What was read from the node for one resource.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct State {
+    /// What is at the path; none if nothing is.
+    pub object: Option<Object>,
+    /// The numeric id of the desired owner on this node.
+    #[serde(skip)]
+    pub owner: Option<u32>,
+    /// The numeric id of the desired group on this node.
+    #[serde(skip)]
+    pub group: Option<u32>,
+}
+
+/// An object, as far as this type looks at it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Object {
+    /// What it is.
+    #[serde(serialize_with = "kind_word")]
+    pub kind: Kind,
+    /// Numeric owner.
+    pub owner: u32,
+    /// Numeric group.
+    pub group: u32,
+    /// Permissions; none for a symbolic link.
+    pub mode: Option<Mode>,
+    /// Where a symbolic link points.
+    pub target: Option<Bytes>,
+    /// The digest of a file's content, where that is managed.
+    pub digest: Option<String>,
+}
+
+fn kind_word<S: Serializer>(kind: &Kind, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(word(*kind))
+}
+
+/// A kind in the words of `ensure`, or in people's words where it has none.
+pub fn word(kind: Kind) -> &'static str {
+    match kind {
+        Kind::File => "file",
+        Kind::Directory => "directory",
+        Kind::Symlink => "symlink",
+        Kind::Fifo => "named pipe",
+        Kind::Socket => "socket",
+        Kind::BlockDevice => "block device",
+        Kind::CharacterDevice => "character device",
+    }
+}
+
+/// The kind that `ensure` wants; none for `absent`.
+pub fn wanted_kind(ensure: Ensure) -> Option<Kind> {
+    match ensure {
+        Ensure::File => Some(Kind::File),
+        Ensure::Directory => Some(Kind::Directory),
+        Ensure::Symlink => Some(Kind::Symlink),
+        Ensure::Absent => None,
+    }
+}
+
+impl From<Observation> for Object {
+    fn from(seen: Observation) -> Self {
+        let has_mode = seen.kind != Kind::Symlink;
+        Self {
+            kind: seen.kind,
+            owner: seen.owner,
+            group: seen.group,
+            mode: Mode::from_bits(seen.mode).filter(|_| has_mode),
+            target: seen.target.map(Bytes),
+            digest: seen.digest,
+        }
+    }
+}
+
+/// Reads what is at the path, and looks up the accounts that are wanted.
+pub fn read(desired: &Desired) -> NodeResult<State> {
+    let (_, object) = open(desired)?;
+    Ok(State {
+        object,
+        owner: resolve("owner", desired.owner.as_ref(), accounts::find_user)?,
+        group: resolve("group", desired.group.as_ref(), accounts::find_group)?,
+    })
+}
+
+/// A handle on the path and what is there. Content is hashed only where it is managed.
+pub fn open(desired: &Desired) -> NodeResult<(files::Object, Option<Object>)> {
+    let handle = files::Object::open(desired.path.as_bytes()).before_change("look at the path")?;
+    let detail = if desired.content.is_some() { Detail::DIGEST } else { Detail::empty() };
+    let object = handle.observe(detail).before_change("look at the path")?.map(Object::from);
+    Ok((handle, object))
+}
+
+/// The numeric id of an account.
+fn resolve(
+    attribute: &str,
+    principal: Option<&Principal>,
+    find: fn(&str) -> Result<Option<u32>, HostError>,
+) -> NodeResult<Option<u32>> {
+    match principal {
+        None => Ok(None),
+        Some(Principal::Id(id)) => Ok(Some(*id)),
+        Some(Principal::Name(name)) => {
+            let doing = format!("look up `{attribute}`");
+            find(name).before_change(&doing)?.map(Some).ok_or_else(|| unchanged(unknown_account(attribute)))
+        }
+    }
+}
+
+fn unknown_account(attribute: &str) -> Diagnostic {
+    let what = if attribute == "owner" { "user" } else { "group" };
+    Diagnostic::at(attribute, format!("this node has no {what} of the name in `{attribute}`"))
+        .hint(format!("create the {what} before this resource, or give a numeric id"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use runtime_sdk::{EffectClass, LifecycleError};
+
+    fn seen(kind: Kind) -> Observation {
+        Observation { kind, owner: 1, group: 2, mode: 0o777, size: 3, links: 1, target: None, digest: None }
+    }
+
+    #[test]
+    fn the_record_of_what_was_seen_is_small_and_has_no_ids_of_ours() {
+        let state = State { object: Some(seen(Kind::File).into()), owner: Some(0), group: None };
+        let expected = r#"{"object":{"digest":null,"group":2,"kind":"file","mode":"0777","owner":1,"target":null}}"#;
+        assert_eq!(runtime_sdk::json::canonical(&state).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_link_has_a_target_and_no_mode() {
+        let link = Observation { target: Some(b"\xff".to_vec()), ..seen(Kind::Symlink) };
+        let object = Object::from(link);
+        assert_eq!((object.mode, object.target), (None, Some(Bytes(b"\xff".to_vec()))));
+    }
+
+    #[test]
+    fn accounts_are_looked_up_by_name_only() {
+        let find = |name: &str| if name == "root" { Ok(Some(0)) } else { Ok(None) };
+        assert_eq!(resolve("owner", None, find).unwrap(), None);
+        assert_eq!(resolve("owner", Some(&Principal::Id(7)), find).unwrap(), Some(7));
+        assert_eq!(resolve("owner", Some(&Principal::Name("root".into())), find).unwrap(), Some(0));
+        let error = resolve("group", Some(&Principal::Name("nobody".into())), find).unwrap_err();
+        let LifecycleError::Failed(failure) = error else { panic!("{error:?}") };
+        assert_eq!(failure.effect_class, EffectClass::BeforeChange);
+        assert_eq!(failure.diagnostic.attribute.as_deref(), Some("group"));
+        assert_eq!(failure.diagnostic.message, "this node has no group of the name in `group`");
+    }
+
+    #[test]
+    fn a_denied_lookup_is_not_an_unknown_account() {
+        let find = |_: &str| Err(HostError::Denied("no rule".into()));
+        let error = resolve("owner", Some(&Principal::Name("root".into())), find).unwrap_err();
+        assert!(matches!(error, LifecycleError::Denied(_)));
+    }
+}

@@ -1,0 +1,201 @@
+//! Descriptors of attributes, built by chaining: `Attribute::string("path").required().identity().doc("…")`.
+
+use serde_json::{Value, json};
+
+use crate::bindings::exports::runtime::module::definition as wit;
+use crate::ensure::{Ensure, Vocabulary};
+
+/// The type of an attribute's value. The host checks values against it and never coerces.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Type {
+    /// Text.
+    String,
+    /// A whole number within 2^53.
+    Integer,
+    /// Any number.
+    Number,
+    /// True or false.
+    Boolean,
+    /// Whatever is written.
+    Any,
+    /// The address of another resource.
+    Resource,
+    /// A list of values of one type.
+    List(Box<Type>),
+    /// Names with values of one type.
+    Map(Box<Type>),
+    /// One of several types.
+    Union(Vec<Type>),
+    /// One of these words.
+    Enum(Vec<String>),
+}
+
+impl Type {
+    fn json(&self) -> Value {
+        match self {
+            Self::String => json!("string"),
+            Self::Integer => json!("integer"),
+            Self::Number => json!("number"),
+            Self::Boolean => json!("boolean"),
+            Self::Any => json!("any"),
+            Self::Resource => json!("resource"),
+            Self::List(item) => json!({ "list": item.json() }),
+            Self::Map(item) => json!({ "map": item.json() }),
+            Self::Union(types) => json!({ "union": types.iter().map(Self::json).collect::<Vec<_>>() }),
+            Self::Enum(words) => json!({ "enum": words }),
+        }
+    }
+}
+
+/// One attribute of a resource type.
+#[derive(Debug, Clone, PartialEq)]
+#[must_use = "an attribute counts once it is in the list that `attributes` returns"]
+pub struct Attribute {
+    name: String,
+    aliases: Vec<String>,
+    kind: Type,
+    flags: wit::AttributeFlags,
+    default: Option<Value>,
+    doc: String,
+}
+
+impl Attribute {
+    /// An attribute of this type.
+    pub fn new(name: &str, kind: Type) -> Self {
+        Self {
+            name: name.into(),
+            aliases: Vec::new(),
+            kind,
+            flags: wit::AttributeFlags::empty(),
+            default: None,
+            doc: String::new(),
+        }
+    }
+
+    /// An attribute that holds text.
+    pub fn string(name: &str) -> Self {
+        Self::new(name, Type::String)
+    }
+
+    /// An attribute that holds a whole number.
+    pub fn integer(name: &str) -> Self {
+        Self::new(name, Type::Integer)
+    }
+
+    /// An attribute that is true or false.
+    pub fn boolean(name: &str) -> Self {
+        Self::new(name, Type::Boolean)
+    }
+
+    /// `ensure`, with the words and the default of `E`.
+    pub fn ensure<E: Ensure>() -> Self {
+        let Vocabulary { words, aliases, default, nullable } = E::VOCABULARY;
+        let all = words.iter().map(|(_, word, _)| *word).chain(aliases.iter().map(|(alias, _)| *alias));
+        let mut attribute = Self::new("ensure", Type::Enum(all.map(str::to_owned).collect()));
+        attribute.default = default.map(|word| json!(word.word()));
+        if nullable { attribute.nullable() } else { attribute }
+    }
+
+    /// Another spelling in manifests.
+    pub fn alias(mut self, alias: &str) -> Self {
+        self.aliases.push(alias.into());
+        self
+    }
+
+    /// It must be given.
+    pub fn required(self) -> Self {
+        self.flag(wit::AttributeFlags::REQUIRED)
+    }
+
+    /// `null` may be written, and means the same as leaving it out.
+    pub fn nullable(self) -> Self {
+        self.flag(wit::AttributeFlags::NULLABLE)
+    }
+
+    /// Whatever is given is treated as sensitive.
+    pub fn sensitive(self) -> Self {
+        self.flag(wit::AttributeFlags::SENSITIVE)
+    }
+
+    /// Other resources may read it.
+    pub fn exported(self) -> Self {
+        self.flag(wit::AttributeFlags::EXPORTED)
+    }
+
+    /// It names the object: [`footprint`](crate::Definition::footprint) reads it, and it may not wait for the node.
+    pub fn identity(self) -> Self {
+        self.flag(wit::AttributeFlags::IDENTITY)
+    }
+
+    /// It names a file beneath the manifest's folder, which `compile` asks for as [`AssetSource::Local`](crate::AssetSource::Local). It may
+    /// not wait for the node.
+    pub fn source(self) -> Self {
+        self.flag(wit::AttributeFlags::SOURCE)
+    }
+
+    /// What leaving it out means, for readers: the host never fills it in.
+    pub fn default_value(mut self, value: impl Into<Value>) -> Self {
+        self.default = Some(value.into());
+        self
+    }
+
+    /// One or more sentences in plain text.
+    pub fn doc(mut self, doc: &str) -> Self {
+        self.doc = doc.into();
+        self
+    }
+
+    /// Its canonical name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether [`footprint`](crate::Definition::footprint) may read it.
+    pub fn is_identity(&self) -> bool {
+        self.flags.contains(wit::AttributeFlags::IDENTITY)
+    }
+
+    /// Whether other resources may read it.
+    pub fn is_exported(&self) -> bool {
+        self.flags.contains(wit::AttributeFlags::EXPORTED)
+    }
+
+    fn flag(mut self, flag: wit::AttributeFlags) -> Self {
+        self.flags |= flag;
+        self
+    }
+}
+
+impl From<Attribute> for wit::Attribute {
+    fn from(attribute: Attribute) -> Self {
+        Self {
+            type_json: canonical(&attribute.kind.json()),
+            default_json: attribute.default.as_ref().map(canonical),
+            name: attribute.name,
+            aliases: attribute.aliases,
+            attribute_flags: attribute.flags,
+            doc: attribute.doc,
+        }
+    }
+}
+
+/// `describe` must not fail, so a default that JSON cannot hold is the module's bug and ends the call.
+fn canonical(value: &Value) -> String {
+    crate::json::canonical(value).expect("an attribute's default is within what canonical JSON can hold")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn descriptors_cross_as_canonical_json() {
+        let kind = Type::Map(Box::new(Type::List(Box::new(Type::Union(vec![Type::String, Type::Enum(vec!["a".into()])])))));
+        let attribute = Attribute::new("limits", kind).alias("limit").nullable().exported().default_value(json!({"b": 1, "a": []}));
+        let wit = wit::Attribute::from(attribute.doc("Limits."));
+        assert_eq!(wit.type_json, r#"{"map":{"list":{"union":["string",{"enum":["a"]}]}}}"#);
+        assert_eq!(wit.default_json.as_deref(), Some(r#"{"a":[],"b":1}"#));
+        assert_eq!(wit.attribute_flags, wit::AttributeFlags::NULLABLE | wit::AttributeFlags::EXPORTED);
+        assert_eq!((wit.name.as_str(), wit.aliases, wit.doc.as_str()), ("limits", vec!["limit".to_owned()], "Limits."));
+    }
+}

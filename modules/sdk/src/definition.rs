@@ -1,0 +1,227 @@
+//! The pure half of a resource type.
+//!
+//! A definition has no clock, no randomness, no environment and no host: it turns attributes into a desired state and says what
+//! that state means. The same attributes must give the same state on any machine.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::{
+    AssetRequest, AssetSource, Attribute, Capability, CatalogView, DefinitionError, Digest, Edge, Effect, EnsureVocabulary,
+    Footprint, Parameters, RecordSelectors, RecordedState, ResourceId, Semantics, TestedState,
+};
+
+/// What a definition function gives. A [`Diagnostic`](crate::Diagnostic) turns into its error by `?` or `.into()`.
+pub type DefinitionResult<T> = Result<T, DefinitionError>;
+
+/// A compiled declaration.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Compiled<D> {
+    /// The desired state, with [`Asset::pending`](crate::Asset::pending) where an asset's digest will be.
+    pub desired: D,
+    /// The bytes it needs on the node.
+    pub assets: Vec<AssetRequest>,
+}
+
+impl<D> Compiled<D> {
+    /// A desired state that needs no assets.
+    pub fn new(desired: D) -> Self {
+        Self { desired, assets: Vec::new() }
+    }
+
+    /// Asks for bytes from `source`. Their digest comes back to [`Definition::assign_asset`] under `slot`; `attribute` is to blame
+    /// if they cannot be had.
+    #[must_use]
+    pub fn asset(mut self, slot: &str, source: AssetSource, attribute: &str) -> Self {
+        self.assets.push(AssetRequest { slot: slot.into(), source, checksum: None, attribute: attribute.into() });
+        self
+    }
+}
+
+/// The pure half of a resource type.
+pub trait Definition: 'static {
+    /// The type's name: lower-case letters, digits and `_`, starting with a letter, at most 63 bytes.
+    const TYPE: &'static str;
+
+    /// The version of the desired state's shape, from 1. Raise it with each change of shape, and say how to [`migrate`](Self::migrate).
+    const SCHEMA_VERSION: u32;
+
+    /// What the type manages, one sentence.
+    const SUMMARY: &'static str;
+
+    /// The desired state. It must serialise deterministically and refuse unknown fields (`#[serde(deny_unknown_fields)]`); its JSON
+    /// must leave out what is none.
+    type Desired: Serialize + DeserializeOwned + 'static;
+
+    /// Every attribute.
+    fn attributes() -> Vec<Attribute>;
+
+    /// The vocabulary of `ensure`, for types that have one: `Some(MyEnsure::vocabulary())`.
+    fn ensure() -> Option<EnsureVocabulary> {
+        None
+    }
+
+    /// The rights that the module asks for.
+    fn capabilities() -> Vec<Capability>;
+
+    /// How recorded state is compared with what is desired next. None by default.
+    fn selectors() -> RecordSelectors {
+        RecordSelectors {
+            equality: Vec::new(),
+            replace: Vec::new(),
+            replace_when: Vec::new(),
+            configuration: Vec::new(),
+            drift: Vec::new(),
+            has_stable_id: false,
+        }
+    }
+
+    /// What a declaration holds and touches. Reads identity attributes only.
+    fn footprint(given: &Parameters) -> DefinitionResult<Footprint>;
+
+    /// The desired state of a declaration.
+    fn compile(given: &Parameters) -> DefinitionResult<Compiled<Self::Desired>>;
+
+    /// Puts the digest of one asset that `compile` asked for into the desired state.
+    fn assign_asset(_desired: &mut Self::Desired, slot: &str, _digest: Digest) -> DefinitionResult<()> {
+        Err(unsupported(format!("`{}` asks for no asset, so none goes to the slot `{slot}`", Self::TYPE)))
+    }
+
+    /// Checks a desired state, refuses whatever [`compile`](Self::compile) cannot give, and says what it means. Its footprint must equal what
+    /// [`footprint`](Self::footprint) gave. The node calls this with what a bundle holds, so nothing may be taken for granted.
+    fn validate(desired: &Self::Desired) -> DefinitionResult<Semantics>;
+
+    /// The value of an exported attribute, equal to what `compile` would use; null for what is unmanaged. Reads only what it needs.
+    fn resolve_export(attribute: &str, given: &Parameters) -> DefinitionResult<Value>;
+
+    /// The desired state as tests of manifests see it.
+    fn test_view(desired: &Self::Desired) -> DefinitionResult<TestedState>;
+
+    /// Orders that follow from this resource and its peers; `desired` is none while it waits for the node. None by default.
+    fn relationships(_id: &ResourceId, _desired: Option<&Self::Desired>, _catalog: &CatalogView) -> DefinitionResult<Vec<Edge>> {
+        Ok(Vec::new())
+    }
+
+    /// State recorded under an older schema version, in today's. Refused by default.
+    fn migrate(from_version: u32, _recorded: RecordedState) -> DefinitionResult<RecordedState> {
+        Err(unsupported(format!("`{}` cannot migrate state from schema version {from_version}", Self::TYPE)))
+    }
+
+    /// Whether two values of an attribute listed in `selectors().equality` mean the same. Refused by default.
+    fn equal(attribute: &str, _left: &Value, _right: &Value) -> DefinitionResult<bool> {
+        Err(no_selector::<Self>("equality", attribute))
+    }
+
+    /// Whether a change of an attribute listed in `selectors().replace_when` replaces the object. Refused by default.
+    fn must_replace(attribute: &str, _prior: &Value, _desired: &Value) -> DefinitionResult<bool> {
+        Err(no_selector::<Self>("replacement", attribute))
+    }
+
+    /// Whether drift of an output listed in `selectors().drift` replaces the object. Refused by default.
+    fn must_replace_on_drift(output: &str, _recorded: &Value, _observed: &Value) -> DefinitionResult<bool> {
+        Err(no_selector::<Self>("drift", output))
+    }
+
+    /// The immutable id of the object, for types whose selectors say they have one. Refused by default.
+    fn stable_id(_recorded: &RecordedState) -> DefinitionResult<String> {
+        Err(unsupported(format!("`{}` has no stable id", Self::TYPE)))
+    }
+}
+
+fn unsupported(message: String) -> DefinitionError {
+    DefinitionError::Unsupported(message)
+}
+
+fn no_selector<T: Definition + ?Sized>(rule: &str, name: &str) -> DefinitionError {
+    unsupported(format!("`{}` has no {rule} rule for `{name}`", T::TYPE))
+}
+
+impl Footprint {
+    /// No claims, no effects, no paths.
+    pub fn empty() -> Self {
+        Self { claims: Vec::new(), effects: Vec::new(), affected_paths: Vec::new() }
+    }
+
+    /// Adds something that the resource may touch.
+    #[must_use]
+    pub fn effect(mut self, effect: Effect) -> Self {
+        self.effects.push(effect);
+        self
+    }
+
+    /// Adds a path that changes when the resource does.
+    #[must_use]
+    pub fn affects(mut self, path: impl Into<Vec<u8>>) -> Self {
+        self.affected_paths.push(path.into());
+        self
+    }
+}
+
+impl Effect {
+    /// Reading and writing the object at an absolute path, or all beneath it if the path ends in `/**`.
+    pub fn write_path(path: impl Into<Vec<u8>>) -> Self {
+        Self::path(path, &["read", "write"])
+    }
+
+    /// Reading the object at an absolute path, or all beneath it if the path ends in `/**`.
+    pub fn read_path(path: impl Into<Vec<u8>>) -> Self {
+        Self::path(path, &["read"])
+    }
+
+    fn path(path: impl Into<Vec<u8>>, actions: &[&str]) -> Self {
+        let actions = actions.iter().map(|action| (*action).to_owned()).collect();
+        Self { domain: "path".into(), key: path.into(), actions, qualifier: None }
+    }
+}
+
+impl Semantics {
+    /// The meaning of a state with this footprint that must be reached within `timeout` (1 ms to 24 hours). It has no assets, asks for no
+    /// capabilities, is not sensitive and takes no refresh.
+    pub fn new(footprint: Footprint, timeout: Duration) -> Self {
+        let Footprint { claims, effects, affected_paths } = footprint;
+        Self {
+            capabilities: Vec::new(),
+            assets: Vec::new(),
+            sensitive: false,
+            claims,
+            effects,
+            affected_paths,
+            accepts_refresh: false,
+            timeout_ms: u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX),
+            prerequisites: Vec::new(),
+        }
+    }
+
+    /// Adds a right that the resource needs, as `files.write`.
+    #[must_use]
+    pub fn capability(mut self, name: &str) -> Self {
+        self.capabilities.push(name.into());
+        self
+    }
+
+    /// Adds an asset that the state names.
+    #[must_use]
+    pub fn asset(mut self, digest: &str) -> Self {
+        self.assets.push(digest.into());
+        self
+    }
+
+    /// The footprint in it.
+    pub fn footprint(&self) -> Footprint {
+        Footprint {
+            claims: self.claims.clone(),
+            effects: self.effects.clone(),
+            affected_paths: self.affected_paths.clone(),
+        }
+    }
+}
+
+impl Capability {
+    /// A right to do `action` through the host interface `interface`, within `scope`; `reason` tells the node's owner why.
+    pub fn new(interface: &str, action: &str, scope: &str, reason: &str) -> Self {
+        Self { interface_name: interface.into(), action: action.into(), scope: scope.into(), reason: reason.into() }
+    }
+}

@@ -1,0 +1,121 @@
+//! Values that occur in desired and observed states: sensitive ones, assets, bytes.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Value, json};
+
+use crate::Digest;
+
+/// The key of the object that stands in a sensitive value's place.
+const SECRET: &str = "$secret";
+
+/// The slot that `value` names, if it stands for a sensitive value.
+pub fn secret_slot(value: &Value) -> Option<&str> {
+    match value.as_object() {
+        Some(fields) if fields.len() == 1 => fields.get(SECRET)?.as_str(),
+        _ => None,
+    }
+}
+
+/// A value that may be sensitive. A sensitive one is never here: the host keeps it and resolves its slot inside host calls.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sensitive<T> {
+    /// An ordinary value.
+    Plain(T),
+    /// The slot of a sensitive value.
+    Slot(String),
+}
+
+impl<T: Serialize> Serialize for Sensitive<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Plain(value) => value.serialize(serializer),
+            Self::Slot(slot) => json!({ SECRET: slot }).serialize(serializer),
+        }
+    }
+}
+
+impl<'de, T: DeserializeOwned> Deserialize<'de> for Sensitive<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        match secret_slot(&value) {
+            Some(slot) => Ok(Self::Slot(slot.to_owned())),
+            None => T::deserialize(value).map(Self::Plain).map_err(D::Error::custom),
+        }
+    }
+}
+
+/// The digest of an asset in a desired state, empty until [`assign_asset`](crate::Definition::assign_asset) puts it in.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Asset(String);
+
+impl Asset {
+    /// The placeholder that `compile` leaves.
+    pub fn pending() -> Self {
+        Self::default()
+    }
+
+    /// Puts the digest in.
+    pub fn assign(&mut self, digest: Digest) {
+        self.0 = digest;
+    }
+
+    /// The digest; none if it is still pending or is no digest.
+    pub fn digest(&self) -> Option<&str> {
+        is_digest(&self.0).then_some(self.0.as_str())
+    }
+}
+
+/// Whether the text is `sha256:` and 64 lower-case hex digits.
+pub fn is_digest(text: &str) -> bool {
+    let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    text.strip_prefix("sha256:").is_some_and(|hex| hex.len() == 64 && hex.bytes().all(is_hex))
+}
+
+/// Bytes that are usually text, such as where a link points. As JSON: a string where they are UTF-8, else `{"$bytes":"BASE64"}`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bytes(pub Vec<u8>);
+
+impl Serialize for Bytes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match std::str::from_utf8(&self.0) {
+            Ok(text) => serializer.serialize_str(text),
+            Err(_) => json!({ "$bytes": STANDARD.encode(&self.0) }).serialize(serializer),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sensitive_values_are_slots() {
+        let slot: Sensitive<String> = serde_json::from_str(r#"{"$secret":"s0"}"#).unwrap();
+        assert_eq!(slot, Sensitive::Slot("s0".into()));
+        assert_eq!(serde_json::to_string(&slot).unwrap(), r#"{"$secret":"s0"}"#);
+        let plain: Sensitive<String> = serde_json::from_str(r#""x""#).unwrap();
+        assert_eq!(plain, Sensitive::Plain("x".into()));
+        assert!(serde_json::from_str::<Sensitive<String>>(r#"{"$secret":"s0","a":1}"#).is_err());
+    }
+
+    #[test]
+    fn an_asset_has_a_digest_once_assigned() {
+        let mut asset = Asset::pending();
+        assert_eq!(asset.digest(), None);
+        asset.assign(format!("sha256:{}", "0a".repeat(32)));
+        assert!(asset.digest().is_some());
+        for wrong in ["sha256:", &format!("sha256:{}", "0A".repeat(32)), &"0a".repeat(32), &format!("sha512:{}", "0a".repeat(32))] {
+            assert!(!is_digest(wrong), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn bytes_are_text_where_they_can_be() {
+        assert_eq!(serde_json::to_string(&Bytes(b"/etc".to_vec())).unwrap(), r#""/etc""#);
+        assert_eq!(serde_json::to_string(&Bytes(vec![b'/', 0xff])).unwrap(), r#"{"$bytes":"L/8="}"#);
+    }
+}

@@ -1,0 +1,47 @@
+//! The step that converges: every resource at its turn, each change with an intent on disk before it.
+//!
+//! In noop the same walk ends each turn after the check. It does not decide what a resource should be (that is plan) nor how a
+//! report looks (that is report).
+
+mod recover;
+mod run;
+mod schedule;
+mod seen;
+mod turn;
+mod verdict;
+mod walk;
+
+use crate::model::report::{Action, EffectClass, ResourceReport};
+
+pub use recover::{Recovery, Unresolved, recover};
+pub use run::Run;
+pub use walk::{Pace, walk};
+
+/// Told of each resource as it ends, in the order in which they end.
+pub trait Observer: Send + Sync {
+    /// The walk begins over `total` resources.
+    fn begun(&self, total: usize);
+
+    /// A resource has ended.
+    fn resource(&self, report: &ResourceReport);
+}
+
+fn journal_effect(effect: EffectClass) -> crate::journal::EffectClass {
+    use crate::journal::EffectClass as Journal;
+    match effect {
+        EffectClass::BeforeChange => Journal::BeforeChange,
+        EffectClass::PartialChange => Journal::PartialChange,
+        EffectClass::UnknownOutcome => Journal::UnknownOutcome,
+        EffectClass::PartialChangeUnknown => Journal::PartialChangeUnknown,
+    }
+}
+
+fn journal_action(action: Action) -> crate::journal::Action {
+    use crate::journal::Action as Journal;
+    match action {
+        Action::Create => Journal::Create,
+        Action::Replace => Journal::Replace,
+        Action::Delete => Journal::Delete,
+        Action::Update | Action::Unchanged | Action::Skip => Journal::Update,
+    }
+}

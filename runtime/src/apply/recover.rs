@@ -1,0 +1,133 @@
+//! Settles what a lost run left open: asks each module to make going on safe.
+//!
+//! That it did so says nothing about whether the operation succeeded: the resource is checked like any other afterwards. What the
+//! module cannot make safe stays open, and blocks its resource. Only the node's journal decides what is open, never a clock.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use host_functions::assets::NoAssets;
+use host_functions::{HostContext, Node};
+use serde_json::Value as Json;
+
+use super::run::open_gate;
+use super::seen;
+use super::verdict;
+use crate::engine::{Attempt, Interrupted, OperationReason, Reason, on_large_stack};
+use crate::journal::{JournalError, JournalHandle, Operation, Resolution};
+use crate::model::ids::{ResourceId, TypeName};
+use crate::model::report::Phase;
+use crate::plan::rights;
+use crate::receipt::AdmittedModule;
+use crate::store::OpenIntent;
+
+/// Why an operation stays open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unresolved {
+    /// What is in the way.
+    pub reason: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+/// How recovery ended.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Recovery {
+    /// Settled.
+    pub recovered: Vec<ResourceId>,
+    /// Still open.
+    pub unresolved: BTreeMap<ResourceId, Unresolved>,
+}
+
+/// Settles `open` with `modules`, one after the other, in the order in which they were begun.
+///
+/// # Errors
+/// If the journal cannot be written.
+pub async fn recover(
+    open: &[OpenIntent],
+    modules: &BTreeMap<TypeName, AdmittedModule>,
+    node: &Arc<Node>,
+    journal: &JournalHandle,
+) -> Result<Recovery, JournalError> {
+    let mut recovery = Recovery::default();
+    for intent in open {
+        match recover_one(intent, modules, node, journal).await? {
+            Ok(()) => recovery.recovered.push(intent.resource.clone()),
+            Err(unresolved) => drop(recovery.unresolved.insert(intent.resource.clone(), unresolved)),
+        }
+    }
+    journal.flush().await?;
+    Ok(recovery)
+}
+
+async fn recover_one(
+    intent: &OpenIntent,
+    modules: &BTreeMap<TypeName, AdmittedModule>,
+    node: &Arc<Node>,
+    journal: &JournalHandle,
+) -> Result<Result<(), Unresolved>, JournalError> {
+    let admitted = match usable_module(intent, modules) {
+        Ok(admitted) => admitted,
+        Err(unresolved) => return Ok(Err(unresolved)),
+    };
+    let token = journal.adopt(intent);
+    match make_safe(intent, admitted, node, &token).await {
+        Ok(()) => {
+            journal.resolve(token, Resolution::Recovered, None)?;
+            Ok(Ok(()))
+        }
+        Err(unresolved) => Ok(Err(unresolved)),
+    }
+}
+
+/// The module that may take up the operation: the same component, or one that reads the same desired state.
+fn usable_module<'a>(
+    intent: &OpenIntent,
+    modules: &'a BTreeMap<TypeName, AdmittedModule>,
+) -> Result<&'a AdmittedModule, Unresolved> {
+    let type_name = &intent.resource.type_name;
+    let found = modules.get(type_name).filter(|admitted| {
+        admitted.module.digest() == intent.component
+            || admitted.module.description().schema_version == intent.schema_version
+    });
+    found.ok_or_else(|| Unresolved {
+        reason: format!("no module at hand can take up the operation that `{type_name}` {} began", intent.component.short()),
+        hint: Some(format!("give `runtime recover` a bundle that has the component {}", intent.component)),
+    })
+}
+
+async fn make_safe(
+    intent: &OpenIntent,
+    admitted: &AdmittedModule,
+    node: &Arc<Node>,
+    token: &crate::journal::IntentToken,
+) -> Result<(), Unresolved> {
+    let unresolved = |reason: String| Unresolved { reason, hint: None };
+    let desired: Json = serde_json::from_str(&intent.desired).map_err(|error| unresolved(error.to_string()))?;
+    let validated = on_large_stack(|| admitted.module.validate(&desired)).map_err(|error| unresolved(error.to_string()))?;
+    let limits = rights::limits_for(admitted, validated.semantics.timeout_ms);
+    let rights = rights::for_effects(admitted, &intent.resource, &validated.footprint.effects, &validated.semantics);
+    let mut host = HostContext::new(Arc::clone(node), rights, Arc::new(NoAssets), Instant::now() + limits.deadline);
+    open_gate(&mut host, token);
+    let mut attempt =
+        Attempt::start(&admitted.module, host, limits).await.map_err(|error| unresolved(error.to_string()))?;
+    let staging_name = token.staging_name().to_string();
+    let operation = Interrupted { staging_name: staging_name.clone(), reason: operation_reason(intent.operation) };
+    let reason = Reason { staging_name: Some(staging_name), ..Reason::default() };
+    match attempt.recover(&desired, &operation, &reason).await {
+        Ok(()) => Ok(()),
+        Err(error) => {
+            let seen = seen::of(&mut attempt);
+            let verdict = verdict::of_error(intent.resource.type_name.as_str(), Phase::Recover, error, &seen);
+            Err(Unresolved { reason: verdict.failure.message, hint: verdict.failure.hint })
+        }
+    }
+}
+
+fn operation_reason(operation: Operation) -> OperationReason {
+    match operation {
+        Operation::Converge(_) => OperationReason::Converge,
+        Operation::Refresh => OperationReason::Refresh,
+    }
+}

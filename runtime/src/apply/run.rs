@@ -1,0 +1,94 @@
+//! What the turns of one run share.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use host_functions::assets::AssetSource;
+use host_functions::gate::IntentGate;
+use host_functions::{HostContext, Node};
+
+use super::recover::Unresolved;
+use crate::engine::{Attempt, AttemptError, Reason};
+use crate::journal::{IntentToken, IntentWitness, JournalHandle};
+use crate::model::ids::{OwnerName, ResourceId, RunId};
+use crate::model::report::RunMode;
+use crate::plan::{Groups, Ready};
+use crate::store::Recorded;
+
+/// The run that turns belong to.
+pub struct Run {
+    /// Its id; none in noop, which leaves no trace.
+    pub id: Option<RunId>,
+    /// Whether it may change the node.
+    pub mode: RunMode,
+    /// Whose bundle it is.
+    pub owner: OwnerName,
+    /// The node.
+    pub node: Arc<Node>,
+    /// Content that resources name.
+    pub assets: Arc<dyn AssetSource>,
+    /// Where intents go; none in noop, which has none.
+    pub journal: Option<JournalHandle>,
+    /// What earlier runs left behind.
+    pub recorded: BTreeMap<ResourceId, Recorded>,
+    /// Resources whose interrupted operation is not settled, with the reason.
+    pub unresolved: BTreeMap<ResourceId, Unresolved>,
+    /// The resources of each type, for conflicts within it.
+    pub groups: Groups,
+}
+
+impl Run {
+    /// Its id, which every run but noop has.
+    pub(super) fn id(&self) -> &RunId {
+        self.id.as_ref().expect("noop ends a turn before it needs an id")
+    }
+
+    /// Why the resource may not be touched, if an interrupted operation of it is open.
+    pub(super) fn unresolved(&self, id: &ResourceId) -> Option<&Unresolved> {
+        self.unresolved.get(id)
+    }
+
+    /// The host's side of a new attempt.
+    pub(super) fn host(&self, ready: &Ready) -> HostContext {
+        let deadline = Instant::now() + ready.limits.deadline;
+        HostContext::new(Arc::clone(&self.node), ready.rights.clone(), Arc::clone(&self.assets), deadline)
+    }
+
+    /// The journal, which every run but noop has.
+    pub(super) fn journal(&self) -> &JournalHandle {
+        self.journal.as_ref().expect("noop ends a turn before it needs the journal")
+    }
+
+    /// What has changed since the plan that forbids the change, in words.
+    pub(super) async fn inspect_again(
+        &self,
+        attempt: &mut Attempt,
+        ready: &Ready,
+        reason: &Reason,
+    ) -> Result<Option<String>, AttemptError> {
+        if let Some(safety) = self.groups.safety(attempt, ready, reason).await?
+            && safety != ready.safety
+        {
+            return Ok(Some("what it holds on this node has changed since the run began: run again".into()));
+        }
+        let conflicts = self.groups.conflicts(attempt, &ready.id.type_name, reason).await?;
+        let own = conflicts.into_iter().find(|conflict| conflict.resources.contains(&ready.id));
+        Ok(own.map(|conflict| conflict.message))
+    }
+}
+
+/// Lets changes of an attempt through as long as the intent is open.
+pub(super) fn open_gate(host: &mut HostContext, token: &IntentToken) {
+    let staging = token.staging_name().as_str().parse();
+    host.set_intent(Arc::new(Gate(token.witness())), staging.expect("the journal's staging names are of the host's grammar"));
+}
+
+/// The journal's witness as the gate that host functions ask.
+struct Gate(IntentWitness);
+
+impl IntentGate for Gate {
+    fn is_open(&self) -> bool {
+        self.0.is_open()
+    }
+}

@@ -1,0 +1,257 @@
+//! One resource at its turn: check, intend, apply, verify, settle.
+//!
+//! Written once for every resource type. In noop it ends after the check: nothing after that line is reached, and the host's gate stays
+//! shut (I6).
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde_json::Value as Json;
+
+use super::run::{Run, open_gate};
+use super::seen;
+use super::verdict::{self, Verdict};
+use crate::engine::{Attempt, AttemptError, CheckResult, GuestChange, Needed, Prior, Reason, Verification};
+use crate::journal::{Ending, IntentToken, Intention, JournalError, Operation, Settlement};
+use crate::model::report::{Action, Change, Outcome, Phase, ResourceReport, RunMode};
+use crate::plan::Ready;
+use crate::store::Recorded;
+
+/// Takes the turn of `ready` and says how it ended.
+///
+/// # Errors
+/// If the journal cannot be written: then the run ends, and what was begun stays open.
+pub(super) async fn take(run: &Arc<Run>, ready: &Ready) -> Result<ResourceReport, JournalError> {
+    let started = Instant::now();
+    let mut turn = Turn { run, ready, report: ready.report() };
+    turn.go().await?;
+    turn.report.duration_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+    Ok(turn.report)
+}
+
+struct Turn<'a> {
+    run: &'a Arc<Run>,
+    ready: &'a Ready,
+    report: ResourceReport,
+}
+
+impl Turn<'_> {
+    async fn go(&mut self) -> Result<(), JournalError> {
+        if let Some(unresolved) = self.run.unresolved(&self.ready.id) {
+            self.end(Outcome::Unresolved, Action::Skip, format!("an interrupted change is not settled: {}", unresolved.reason));
+            return Ok(());
+        }
+        let host = self.run.host(self.ready);
+        let mut attempt = match Attempt::start(&self.ready.module, host, self.ready.limits).await {
+            Ok(attempt) => attempt,
+            Err(error) => {
+                let seen = verdict::Seen::default();
+                self.fail(verdict::of_error(self.module(), Phase::Check, error.into(), &seen));
+                return Ok(());
+            }
+        };
+        let ended = self.check(&mut attempt).await;
+        self.report.log = attempt.host().take_log();
+        ended
+    }
+
+    async fn check(&mut self, attempt: &mut Attempt) -> Result<(), JournalError> {
+        let reason = Reason { prior: self.prior(), ..Reason::default() };
+        let result = attempt.check(&self.ready.desired, &reason).await;
+        if let Some(verdict) = seen::wrote_in_check(self.module(), attempt) {
+            self.fail(verdict);
+            return Ok(());
+        }
+        match result {
+            Err(error) => self.fail_call(Phase::Check, error, attempt),
+            Ok(CheckResult::InSync(observed)) => {
+                self.report.outcome = Outcome::Unchanged;
+                self.keep_unchanged(observed.as_ref())?;
+            }
+            Ok(CheckResult::Skipped(reason)) => self.end(Outcome::Skipped, Action::Skip, reason),
+            Ok(CheckResult::CannotPlan(reason)) => self.end(Outcome::CannotPlan, Action::Skip, reason),
+            Ok(CheckResult::NeedsApply(needed)) => {
+                self.note_needed(&needed, attempt);
+                if self.run.mode == RunMode::Noop {
+                    self.report.outcome = Outcome::WouldChange;
+                } else {
+                    self.change(attempt, reason).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn note_needed(&mut self, needed: &Needed, attempt: &mut Attempt) {
+        self.report.action = needed.action;
+        self.report.incomplete_preview.clone_from(&needed.incomplete_preview);
+        let show = self.run.mode == RunMode::Noop || needed.action != Action::Create;
+        self.report.changes = needed.changes.iter().map(|change| told(change, show, attempt)).collect();
+        let (desired, component) = (&self.ready.desired_text, self.ready.module.digest());
+        self.report.drift = self.recorded().is_some_and(|recorded| recorded.difference_is_drift(desired, &component));
+    }
+
+    async fn change(&mut self, attempt: &mut Attempt, mut reason: Reason) -> Result<(), JournalError> {
+        if let Err(verdict) = self.inspect_again(attempt, &reason).await {
+            self.fail(verdict);
+            return Ok(());
+        }
+        let token = self.run.journal().intend(self.intention()).await?;
+        reason.staging_name = Some(token.staging_name().to_string());
+        open_gate(attempt.host(), &token);
+        let applied = self.apply_and_verify(attempt, &reason).await;
+        self.settle(token, applied, attempt)
+    }
+
+    /// What may have changed since the plan: claims that the node decides, and conflicts within the type.
+    async fn inspect_again(&mut self, attempt: &mut Attempt, reason: &Reason) -> Result<(), Verdict> {
+        let changed = self.run.inspect_again(attempt, self.ready, reason).await;
+        let seen = seen::of(attempt);
+        match changed {
+            Ok(None) => Ok(()),
+            Ok(Some(message)) => Err(verdict::refused(self.module(), Phase::Inspect, message, None, &seen)),
+            Err(error) => Err(verdict::of_error(self.module(), Phase::Inspect, error, &seen)),
+        }
+    }
+
+    async fn apply_and_verify(&mut self, attempt: &mut Attempt, reason: &Reason) -> Applied {
+        let outcome = match attempt.apply(reason).await {
+            Ok(outcome) => outcome,
+            Err(error) => return Applied::Failed(Phase::Apply, error),
+        };
+        match attempt.verify(reason).await {
+            Ok(Verification::Converged(observed)) => Applied::Converged { outputs: outcome.outputs, observed },
+            Ok(Verification::NotConverged(changes)) => Applied::NotConverged(changes),
+            Err(error) => Applied::Failed(Phase::Verify, error),
+        }
+    }
+
+    fn settle(&mut self, token: IntentToken, applied: Applied, attempt: &mut Attempt) -> Result<(), JournalError> {
+        let settlement = match applied {
+            Applied::Converged { outputs, observed } => {
+                self.report.outcome = Outcome::Changed;
+                Settlement { ending: Ending::Done, record: Some(self.record(outputs.as_ref().map(canonical), observed.as_ref())), detail: None }
+            }
+            Applied::NotConverged(changes) => {
+                self.fail(verdict::not_converged(self.module(), &changes));
+                self.failed_settlement()
+            }
+            Applied::Failed(phase, error) => {
+                self.fail_call(phase, error, attempt);
+                self.failed_settlement()
+            }
+        };
+        self.run.journal().settle(token, settlement)
+    }
+
+    fn failed_settlement(&self) -> Settlement {
+        let failure = self.report.failure.as_ref().expect("a failed turn says why");
+        Settlement {
+            ending: super::journal_effect(failure.effect).ending(),
+            record: None,
+            detail: Some(failure.message.clone()),
+        }
+    }
+
+    fn intention(&self) -> Intention {
+        Intention {
+            owner: self.run.owner.clone(),
+            resource: self.ready.id.clone(),
+            component: self.ready.module.digest(),
+            schema_version: self.ready.module.description().schema_version,
+            desired: self.ready.desired_text.clone(),
+            operation: Operation::Converge(super::journal_action(self.report.action)),
+            subscribers: Vec::new(),
+            cgroup: None,
+        }
+    }
+
+    fn record(&self, outputs: Option<String>, observed: Option<&Json>) -> Recorded {
+        Recorded {
+            component: self.ready.module.digest(),
+            schema_version: self.ready.module.description().schema_version,
+            inputs: self.ready.desired_text.clone(),
+            outputs,
+            observed: observed.map(canonical),
+            configuration: None,
+            converged: true,
+            run: self.run.id().clone(),
+        }
+    }
+
+    /// A resource that is as desired is on record too, so that drift can be told next time.
+    fn keep_unchanged(&self, observed: Option<&Json>) -> Result<(), JournalError> {
+        if self.run.mode == RunMode::Noop {
+            return Ok(());
+        }
+        let outputs = self.recorded().and_then(|recorded| recorded.outputs.clone());
+        let record = self.record(outputs, observed);
+        let same = |before: &Recorded| Recorded { run: record.run.clone(), ..before.clone() } == record;
+        if self.recorded().is_some_and(same) {
+            return Ok(());
+        }
+        self.run.journal().record(self.run.owner.clone(), self.ready.id.clone(), record)
+    }
+
+    fn recorded(&self) -> Option<&Recorded> {
+        self.run.recorded.get(&self.ready.id)
+    }
+
+    /// What the last run recorded; it is our own text, so that it parses is not in doubt but where the database was tampered with.
+    fn prior(&self) -> Option<Prior> {
+        let json = |text: &String| serde_json::from_str(text).ok();
+        let recorded = self.recorded()?;
+        Some(Prior {
+            schema_version: recorded.schema_version,
+            inputs: json(&recorded.inputs)?,
+            outputs: recorded.outputs.as_ref().and_then(json),
+            observed: recorded.observed.as_ref().and_then(json),
+            configuration: recorded.configuration.as_ref().and_then(json),
+        })
+    }
+
+    fn module(&self) -> &str {
+        self.ready.id.type_name.as_str()
+    }
+
+    fn end(&mut self, outcome: Outcome, action: Action, reason: String) {
+        self.report.outcome = outcome;
+        self.report.action = action;
+        self.report.reason = Some(reason);
+    }
+
+    fn fail_call(&mut self, phase: Phase, error: AttemptError, attempt: &mut Attempt) {
+        let seen = seen::of(attempt);
+        self.fail(verdict::of_error(self.module(), phase, error, &seen));
+    }
+
+    fn fail(&mut self, verdict: Verdict) {
+        self.report.outcome = verdict.outcome;
+        self.report.reason = Some(verdict.failure.message.clone());
+        self.report.failure = Some(verdict.failure);
+    }
+}
+
+/// How the change itself went.
+enum Applied {
+    Converged { outputs: Option<Json>, observed: Option<Json> },
+    NotConverged(Vec<GuestChange>),
+    Failed(Phase, AttemptError),
+}
+
+/// A change for the report, with its content as a difference of text if `show`.
+fn told(change: &GuestChange, show: bool, attempt: &mut Attempt) -> Change {
+    let diff = change.content.as_ref().filter(|_| show).and_then(|content| seen::text_diff(attempt, content));
+    Change {
+        attribute: change.attribute.clone(),
+        before: change.before.clone(),
+        after: change.after.clone(),
+        reason: change.reason.clone(),
+        diff,
+    }
+}
+
+/// Text for the record, of JSON that a guest gave in canonical form.
+fn canonical(json: &Json) -> String {
+    serde_jcs::to_string(json).expect("what was parsed as canonical JSON is written as such")
+}

@@ -1,0 +1,385 @@
+//! What must hold within a catalog, one function a rule.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::catalog::{Catalog, Claim, Effect, MAX_TIMEOUT_MS, Resource, Semantics, State};
+use crate::model::digest::AssetDigest;
+use crate::model::expression::Expression;
+use crate::model::ids::{ResourceId, TypeName};
+use crate::model::key::Key;
+
+use super::catalog::CatalogError;
+use super::limits::{MAX_ASSET, MAX_EDGES, MAX_RESOURCES};
+
+/// The domains of claims and effects that the host knows.
+const HOST_DOMAINS: [&str; 5] = ["path", "package", "unit", "user", "group"];
+
+/// The longest word of the kinds checked by [`check_word`].
+const MAX_WORD: usize = 127;
+
+/// Checks every rule; the first that does not hold is the error.
+pub(super) fn check(catalog: &Catalog) -> Result<(), CatalogError> {
+    check_counts(catalog)?;
+    let order = check_unique(catalog)?;
+    check_edges(catalog, &order)?;
+    check_modules(catalog)?;
+    check_assets(catalog)?;
+    catalog.resources.iter().try_for_each(check_resource)
+}
+
+fn check_counts(catalog: &Catalog) -> Result<(), CatalogError> {
+    let counts = [("resources", catalog.resources.len(), MAX_RESOURCES), ("edges", catalog.edges.len(), MAX_EDGES)];
+    for (what, count, cap) in counts {
+        if count > cap {
+            return Err(CatalogError::rule(format!("`{what}`"), format!("{count} are more than the {cap} that there may be")));
+        }
+    }
+    Ok(())
+}
+
+/// Gives the position of each resource.
+fn check_unique(catalog: &Catalog) -> Result<BTreeMap<&ResourceId, usize>, CatalogError> {
+    let mut order = BTreeMap::new();
+    for (position, resource) in catalog.resources.iter().enumerate() {
+        if order.insert(&resource.id, position).is_some() {
+            return Err(refuse(resource, "it is declared twice"));
+        }
+    }
+    Ok(order)
+}
+
+fn check_edges(catalog: &Catalog, order: &BTreeMap<&ResourceId, usize>) -> Result<(), CatalogError> {
+    if !ascends(&catalog.edges) {
+        return Err(CatalogError::rule("`edges`", "they are out of order, or one occurs twice"));
+    }
+    for edge in &catalog.edges {
+        let at = || format!("edge from `{}` to `{}`", edge.prerequisite, edge.dependent);
+        let (Some(first), Some(second)) = (order.get(&edge.prerequisite), order.get(&edge.dependent)) else {
+            return Err(CatalogError::rule(at(), "one end is not a resource of the catalog"));
+        };
+        if first >= second {
+            return Err(CatalogError::rule(at(), "the order of resources goes against it"));
+        }
+    }
+    Ok(())
+}
+
+fn check_modules(catalog: &Catalog) -> Result<(), CatalogError> {
+    let used: BTreeSet<&TypeName> = catalog.resources.iter().map(|resource| &resource.id.type_name).collect();
+    if let Some(missing) = used.iter().find(|name| !catalog.modules.contains_key(**name)) {
+        return Err(CatalogError::rule(format!("type `{missing}`"), "no module serves it"));
+    }
+    if let Some(extra) = catalog.modules.keys().find(|name| !used.contains(name)) {
+        return Err(CatalogError::rule(format!("module `{extra}`"), "no resource is of its type"));
+    }
+    let mut components = BTreeMap::new();
+    for (name, module) in &catalog.modules {
+        if module.schema_version == 0 {
+            return Err(CatalogError::rule(format!("module `{name}`"), "schema versions start at 1"));
+        }
+        if let Some(other) = components.insert(module.component, name) {
+            return Err(CatalogError::rule(format!("module `{name}`"), format!("it has the same component as `{other}`")));
+        }
+    }
+    Ok(())
+}
+
+/// Each asset that is named is there, and one that is there is named.
+fn check_assets(catalog: &Catalog) -> Result<(), CatalogError> {
+    let mut named: BTreeSet<&AssetDigest> = BTreeSet::new();
+    for resource in &catalog.resources {
+        let digests: Vec<&AssetDigest> = match &resource.state {
+            State::Compiled { semantics, .. } => semantics.assets.iter().collect(),
+            State::Deferred { sources, .. } => sources.values().collect(),
+        };
+        if let Some(missing) = digests.iter().find(|digest| !catalog.assets.contains_key(*digest)) {
+            return Err(refuse(resource, &format!("its asset `{missing}` is not in `assets`")));
+        }
+        named.extend(digests);
+    }
+    for (digest, asset) in &catalog.assets {
+        if asset.size > MAX_ASSET {
+            return Err(CatalogError::rule(format!("asset `{digest}`"), format!("it is larger than {MAX_ASSET} bytes")));
+        }
+        if !named.contains(digest) {
+            return Err(CatalogError::rule(format!("asset `{digest}`"), "no resource names it"));
+        }
+    }
+    Ok(())
+}
+
+fn check_resource(resource: &Resource) -> Result<(), CatalogError> {
+    if resource.source.line == 0 || resource.source.column == 0 {
+        return Err(refuse(resource, "lines and columns start at 1"));
+    }
+    check_timeout(resource, resource.timeout_ms.unwrap_or(1))?;
+    check_ascends(resource, "claims", &resource.claims)?;
+    check_ascends(resource, "effects", &resource.effects)?;
+    check_ascends(resource, "affected paths", &resource.affected_paths)?;
+    resource.claims.iter().try_for_each(|claim| check_claim(resource, claim))?;
+    resource.effects.iter().try_for_each(|effect| check_effect(resource, effect))?;
+    resource.affected_paths.iter().try_for_each(|path| check_path(resource, path))?;
+    if resource.control.as_ref().is_some_and(|control| control.if_.is_none() && control.unless.is_none()) {
+        return Err(refuse(resource, "its `control` is empty"));
+    }
+    match &resource.state {
+        State::Compiled { semantics, .. } => check_semantics(resource, semantics),
+        State::Deferred { attributes, sources } => check_deferred(resource, attributes, sources),
+    }
+}
+
+fn check_deferred(
+    resource: &Resource,
+    attributes: &BTreeMap<String, Expression>,
+    sources: &BTreeMap<String, AssetDigest>,
+) -> Result<(), CatalogError> {
+    attributes.keys().try_for_each(|name| check_word(resource, "attribute", name))?;
+    match sources.keys().find(|name| !attributes.contains_key(*name)) {
+        Some(name) => Err(refuse(resource, &format!("the source `{name}` is not an attribute of it"))),
+        None => Ok(()),
+    }
+}
+
+fn check_semantics(resource: &Resource, semantics: &Semantics) -> Result<(), CatalogError> {
+    check_timeout(resource, semantics.timeout_ms)?;
+    check_ascends(resource, "capabilities", &semantics.capabilities)?;
+    check_ascends(resource, "assets", &semantics.assets)?;
+    check_ascends(resource, "prerequisites", &semantics.prerequisites)?;
+    for capability in &semantics.capabilities {
+        let Some((interface, action)) = capability.split_once('.') else {
+            return Err(refuse(resource, &format!("the capability `{capability}` is not INTERFACE.ACTION")));
+        };
+        check_word(resource, "interface", interface)?;
+        check_word(resource, "action", action)?;
+    }
+    Ok(())
+}
+
+fn check_timeout(resource: &Resource, timeout_ms: u64) -> Result<(), CatalogError> {
+    if (1..=MAX_TIMEOUT_MS).contains(&timeout_ms) {
+        return Ok(());
+    }
+    Err(refuse(resource, &format!("its timeout is not from 1 to {MAX_TIMEOUT_MS} ms")))
+}
+
+fn check_claim(resource: &Resource, claim: &Claim) -> Result<(), CatalogError> {
+    check_domain(resource, &claim.domain)?;
+    if claim.domain == "path" { check_path(resource, &claim.key) } else { check_key(resource, &claim.key) }
+}
+
+fn check_effect(resource: &Resource, effect: &Effect) -> Result<(), CatalogError> {
+    check_domain(resource, &effect.domain)?;
+    if effect.actions.is_empty() {
+        return Err(refuse(resource, "an effect has no actions"));
+    }
+    check_ascends(resource, "actions", &effect.actions)?;
+    effect.actions.iter().try_for_each(|action| check_word(resource, "action", action))?;
+    if effect.domain == "path" { check_path(resource, &effect.key) } else { check_key(resource, &effect.key) }
+}
+
+/// A domain of the host's, or `TYPE/WORD` with the resource's own type.
+fn check_domain(resource: &Resource, domain: &str) -> Result<(), CatalogError> {
+    if HOST_DOMAINS.contains(&domain) {
+        return Ok(());
+    }
+    match domain.split_once('/') {
+        Some((owner, word)) if owner == resource.id.type_name.as_str() => check_word(resource, "domain", word),
+        _ => Err(refuse(resource, &format!("`{domain}` is neither a domain of the host nor of the resource's own type"))),
+    }
+}
+
+fn check_key(resource: &Resource, key: &Key) -> Result<(), CatalogError> {
+    if key.0.is_empty() || key.0.contains(&0) {
+        return Err(refuse(resource, "the key of a claim or effect is empty or holds a zero byte"));
+    }
+    Ok(())
+}
+
+/// An absolute path without empty parts, `.`, `..` and zero bytes; `/**` may end it.
+fn check_path(resource: &Resource, path: &Key) -> Result<(), CatalogError> {
+    let whole = path.0.strip_suffix(b"/**").unwrap_or(&path.0);
+    let mut parts = whole.split(|byte| *byte == b'/');
+    let absolute = parts.next().is_some_and(<[u8]>::is_empty);
+    let is_root = path.0 == b"/" || path.0 == b"/**";
+    let plain = |part: &[u8]| !part.is_empty() && part != b"." && part != b".." && !part.contains(&0);
+    if absolute && (is_root || (whole.len() > 1 && parts.all(plain))) {
+        return Ok(());
+    }
+    Err(refuse(resource, &format!("`{path}` is not an absolute path in plain form")))
+}
+
+/// Lower-case letters, digits, `_` and `-`.
+fn check_word(resource: &Resource, what: &str, word: &str) -> Result<(), CatalogError> {
+    let plain = word.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-'));
+    if plain && !word.is_empty() && word.len() <= MAX_WORD {
+        return Ok(());
+    }
+    let word: String = word.chars().take(80).collect();
+    Err(refuse(resource, &format!("`{word}` is not a valid {what}")))
+}
+
+fn check_ascends<T: Ord>(resource: &Resource, what: &str, items: &[T]) -> Result<(), CatalogError> {
+    if ascends(items) { Ok(()) } else { Err(refuse(resource, &format!("its {what} are out of order, or one occurs twice"))) }
+}
+
+fn ascends<T: Ord>(items: &[T]) -> bool {
+    items.windows(2).all(|pair| pair[0] < pair[1])
+}
+
+fn refuse(resource: &Resource, rule: &str) -> CatalogError {
+    CatalogError::rule(format!("resource `{}`", resource.id), rule)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::{assets, catalog_of, component, resource};
+    use super::*;
+    use crate::model::catalog::{Asset, Control, Edge, EdgeReason, Module};
+    use crate::model::digest::ComponentDigest;
+
+    /// Two resources, `motd` before `issue`.
+    fn sample() -> Catalog {
+        let assets = assets(&[b"hello"]);
+        let mut catalog = catalog_of(&component(b""), &assets);
+        catalog.resources.push(resource("issue", &assets));
+        catalog.edges.push(edge("file.motd", "file.issue"));
+        catalog
+    }
+
+    fn edge(prerequisite: &str, dependent: &str) -> Edge {
+        let (prerequisite, dependent) = (prerequisite.parse().unwrap(), dependent.parse().unwrap());
+        Edge { prerequisite, dependent, reason: EdgeReason::Require }
+    }
+
+    fn semantics(catalog: &mut Catalog) -> &mut Semantics {
+        match &mut catalog.resources[0].state {
+            State::Compiled { semantics, .. } => semantics,
+            State::Deferred { .. } => panic!("it is compiled"),
+        }
+    }
+
+    fn double<T: Clone>(items: &mut Vec<T>) {
+        items.push(items[0].clone());
+    }
+
+    fn refused(change: impl FnOnce(&mut Catalog)) -> String {
+        let mut catalog = sample();
+        change(&mut catalog);
+        check(&catalog).expect_err("the change must be found").to_string()
+    }
+
+    #[test]
+    fn the_sample_is_taken() {
+        check(&sample()).unwrap();
+    }
+
+    #[test]
+    fn resources_are_unique_and_edges_hold() {
+        let twice = refused(|catalog| catalog.resources.push(resource("motd", &[])));
+        insta::assert_snapshot!(twice, @"resource `file.motd`: it is declared twice");
+        let unknown = refused(|catalog| catalog.edges[0] = edge("file.motd", "file.other"));
+        insta::assert_snapshot!(unknown, @"edge from `file.motd` to `file.other`: one end is not a resource of the catalog");
+        let backwards = refused(|catalog| catalog.resources.reverse());
+        insta::assert_snapshot!(backwards, @"edge from `file.motd` to `file.issue`: the order of resources goes against it");
+        let itself = refused(|catalog| catalog.edges[0] = edge("file.motd", "file.motd"));
+        insta::assert_snapshot!(itself, @"edge from `file.motd` to `file.motd`: the order of resources goes against it");
+        let doubled = refused(|catalog| catalog.edges.push(catalog.edges[0].clone()));
+        insta::assert_snapshot!(doubled, @"`edges`: they are out of order, or one occurs twice");
+    }
+
+    #[test]
+    fn every_type_has_its_own_module_and_no_module_is_idle() {
+        let missing = refused(|catalog| catalog.modules.clear());
+        insta::assert_snapshot!(missing, @"type `file`: no module serves it");
+        let module = |content: &[u8], schema_version| Module { component: ComponentDigest::of(content), schema_version };
+        let idle = refused(|catalog| {
+            catalog.modules.insert("user".parse().unwrap(), module(b"u", 1));
+        });
+        insta::assert_snapshot!(idle, @"module `user`: no resource is of its type");
+        let zero = refused(|catalog| {
+            catalog.modules.insert("file".parse().unwrap(), module(b"f", 0));
+        });
+        insta::assert_snapshot!(zero, @"module `file`: schema versions start at 1");
+        let shared = refused(|catalog| {
+            catalog.resources[1].id.type_name = "user".parse().unwrap();
+            catalog.edges.clear();
+            let module = catalog.modules.values().next().unwrap().clone();
+            catalog.modules.insert("user".parse().unwrap(), module);
+        });
+        insta::assert_snapshot!(shared, @"module `user`: it has the same component as `file`");
+    }
+
+    #[test]
+    fn assets_and_their_names_agree() {
+        let unknown = refused(|catalog| semantics(catalog).assets = vec![AssetDigest::from_bytes([0; 32])]);
+        assert!(unknown.ends_with("is not in `assets`"), "{unknown}");
+        let idle = |catalog: &mut Catalog| {
+            catalog.assets.insert(AssetDigest::of(b"idle"), Asset { size: 4 });
+        };
+        assert!(refused(idle).ends_with("no resource names it"));
+        let unnamed = refused(|catalog| {
+            idle(catalog);
+            let sources = BTreeMap::from([("source".to_owned(), AssetDigest::of(b"idle"))]);
+            catalog.resources[1].state = State::Deferred { attributes: BTreeMap::new(), sources };
+        });
+        assert!(unnamed.ends_with("the source `source` is not an attribute of it"), "{unnamed}");
+        let large = refused(|catalog| catalog.assets.values_mut().for_each(|asset| asset.size = MAX_ASSET + 1));
+        assert!(large.ends_with("it is larger than 8589934591 bytes"), "{large}");
+    }
+
+    #[test]
+    fn lists_are_sorted_and_hold_nothing_twice() {
+        let changes: [fn(&mut Catalog); 6] = [
+            |catalog| double(&mut catalog.resources[0].claims),
+            |catalog| double(&mut catalog.resources[0].effects),
+            |catalog| catalog.resources[0].affected_paths.insert(0, "/z".into()),
+            |catalog| catalog.resources[0].effects[0].actions.reverse(),
+            |catalog| semantics(catalog).capabilities.reverse(),
+            |catalog| semantics(catalog).prerequisites = vec!["b".into(), "a".into()],
+        ];
+        for change in changes {
+            let error = refused(change);
+            assert!(error.contains("are out of order, or one occurs twice"), "{error}");
+        }
+    }
+
+    #[test]
+    fn times_lines_and_controls_are_in_their_ranges() {
+        for timeout in [0, MAX_TIMEOUT_MS + 1, u64::MAX] {
+            refused(|catalog| semantics(catalog).timeout_ms = timeout);
+            refused(|catalog| catalog.resources[0].timeout_ms = Some(timeout));
+        }
+        refused(|catalog| catalog.resources[0].source.line = 0);
+        refused(|catalog| catalog.resources[0].source.column = 0);
+        refused(|catalog| catalog.resources[0].control = Some(Control { if_: None, unless: None }));
+    }
+
+    #[test]
+    fn paths_are_absolute_and_plain() {
+        let paths = ["", "etc", "/etc/", "//etc", "/etc//motd", "/etc/./motd", "/etc/../motd", "/a\0b", "//**", "/../**"];
+        for path in paths {
+            refused(|catalog| catalog.resources[0].claims[0].key = path.into());
+            refused(|catalog| catalog.resources[0].effects[0].key = path.into());
+            refused(|catalog| catalog.resources[0].affected_paths = vec![path.into()]);
+        }
+        for path in ["/", "/**", "/etc", "/etc/**", "/a b/…"] {
+            let mut catalog = sample();
+            catalog.resources[0].claims[0].key = path.into();
+            check(&catalog).expect(path);
+        }
+    }
+
+    #[test]
+    fn domains_belong_to_the_host_or_to_the_type() {
+        for domain in ["paths", "other/thing", "file", "file/", "file/A", "/x", "file/a\u{1b}"] {
+            let error = refused(|catalog| catalog.resources[0].claims[0].domain = domain.into());
+            assert!(!error.contains('\u{1b}'), "{error}");
+        }
+        let mut catalog = sample();
+        catalog.resources[0].claims[0].domain = "file/thing".into();
+        check(&catalog).unwrap();
+        refused(|catalog| catalog.resources[0].effects[0].actions.clear());
+        refused(|catalog| semantics(catalog).capabilities = vec!["files".into()]);
+        refused(|catalog| semantics(catalog).capabilities = vec!["files.Write".into()]);
+    }
+}

@@ -1,0 +1,306 @@
+//! Between the contract's generated types and ours: every text and list from a guest is checked, capped and escaped here.
+
+use serde_json::Value as Json;
+
+use super::bindings::exports::runtime::module::definition as wit;
+use super::bindings::runtime::module::catalog_view::Peer as WitPeer;
+use super::bindings::runtime::module::types as wit_types;
+use super::definition::{AssetRequest, AssetSource, Compiled, DerivedEdge, Peer, Validated};
+use super::error::{DefinitionError, Diagnostic};
+use super::footprint::Footprint;
+use crate::model::catalog::{Claim, Effect, MAX_TIMEOUT_MS, Semantics};
+use crate::model::description::{Attribute, AttributeType, Capability, Description, Ensure, Selectors};
+use crate::model::ids::{ResourceId, TypeName};
+use crate::model::key::{Key, escape};
+
+/// The largest JSON text that a guest may give, in bytes.
+const MAX_JSON_BYTES: usize = 4 << 20;
+
+/// How deep guest JSON may nest.
+const MAX_JSON_DEPTH: usize = 64;
+
+/// The largest integer that JSON carries exactly.
+const MAX_EXACT_INTEGER: u64 = 1 << 53;
+
+/// The longest message of a guest that is kept, in characters.
+const MAX_MESSAGE_CHARS: usize = 1_024;
+
+/// How many members a list of a description or an answer may have.
+const MAX_LIST: usize = 1_024;
+
+/// Canonical text of `json`.
+///
+/// # Errors
+/// In words, if it holds an integer beyond 2^53.
+pub(super) fn canonical(json: &Json) -> Result<String, String> {
+    check_numbers(json, 0)?;
+    serde_jcs::to_string(json).map_err(|error| format!("not canonical JSON: {error}"))
+}
+
+/// JSON from a guest's text, which must be canonical.
+///
+/// # Errors
+/// In words, without quoting the text.
+pub(super) fn parse_json(text: &str) -> Result<Json, String> {
+    if text.len() > MAX_JSON_BYTES {
+        return Err(format!("JSON of {} bytes, more than {MAX_JSON_BYTES}", text.len()));
+    }
+    let json: Json =
+        serde_json::from_str(text).map_err(|error| format!("not JSON: line {}, column {}", error.line(), error.column()))?;
+    if canonical(&json)? != text {
+        return Err("JSON that is not canonical (RFC 8785)".into());
+    }
+    Ok(json)
+}
+
+fn check_numbers(json: &Json, depth: usize) -> Result<(), String> {
+    if depth > MAX_JSON_DEPTH {
+        return Err(format!("JSON that nests more than {MAX_JSON_DEPTH} levels"));
+    }
+    match json {
+        Json::Number(number) => {
+            let magnitude = number.as_u64().or_else(|| number.as_i64().map(i64::unsigned_abs));
+            match magnitude {
+                Some(magnitude) if magnitude > MAX_EXACT_INTEGER => Err("an integer beyond 2^53".into()),
+                _ => Ok(()),
+            }
+        }
+        Json::Array(list) => list.iter().try_for_each(|member| check_numbers(member, depth + 1)),
+        Json::Object(map) => map.values().try_for_each(|member| check_numbers(member, depth + 1)),
+        Json::Null | Json::Bool(_) | Json::String(_) => Ok(()),
+    }
+}
+
+/// A guest's message: escaped and cut.
+pub(super) fn message(text: &str) -> String {
+    escape(text.trim_end()).chars().take(MAX_MESSAGE_CHARS).collect()
+}
+
+pub(super) fn diagnostic(from: wit_types::Diagnostic) -> Diagnostic {
+    Diagnostic {
+        attribute: from.attribute.map(|text| message(&text)),
+        message: message(&from.message),
+        hint: from.hint.map(|text| message(&text)),
+    }
+}
+
+pub(super) fn resource_id(id: &ResourceId) -> wit_types::ResourceId {
+    wit_types::ResourceId { type_name: id.type_name.to_string(), name: id.name.to_string() }
+}
+
+pub(super) fn parse_resource_id(from: &wit_types::ResourceId) -> Result<ResourceId, String> {
+    let bad = |error: crate::model::ids::NameError| error.to_string();
+    Ok(ResourceId { type_name: from.type_name.parse().map_err(bad)?, name: from.name.parse().map_err(bad)? })
+}
+
+pub(super) fn claim(from: wit_types::Claim) -> Claim {
+    Claim { domain: from.domain, key: Key(from.key), qualifier: from.qualifier }
+}
+
+fn effect(from: wit_types::Effect) -> Effect {
+    Effect { domain: from.domain, key: Key(from.key), actions: from.actions, qualifier: from.qualifier }
+}
+
+fn wit_claim(claim: &Claim) -> wit_types::Claim {
+    wit_types::Claim { domain: claim.domain.clone(), key: claim.key.0.clone(), qualifier: claim.qualifier.clone() }
+}
+
+fn wit_effect(effect: &Effect) -> wit_types::Effect {
+    wit_types::Effect {
+        domain: effect.domain.clone(),
+        key: effect.key.0.clone(),
+        actions: effect.actions.clone(),
+        qualifier: effect.qualifier.clone(),
+    }
+}
+
+pub(super) fn peer(peer: &Peer, own_type: Option<&TypeName>) -> WitPeer {
+    let visible = own_type == Some(&peer.id.type_name);
+    WitPeer {
+        id: resource_id(&peer.id),
+        desired: peer.desired.as_ref().filter(|_| visible).and_then(|desired| canonical(desired).ok()),
+        claims: peer.claims.iter().map(wit_claim).collect(),
+        effects: peer.effects.iter().map(wit_effect).collect(),
+        affected_paths: peer.affected_paths.iter().map(|path| path.0.clone()).collect(),
+    }
+}
+
+pub(super) fn footprint(
+    type_name: &TypeName,
+    claims: Vec<wit_types::Claim>,
+    effects: Vec<wit_types::Effect>,
+    affected_paths: Vec<Vec<u8>>,
+) -> Result<Footprint, String> {
+    let claims = claims.into_iter().map(claim).collect();
+    let effects = effects.into_iter().map(effect).collect();
+    Footprint::normalise(type_name, claims, effects, affected_paths.into_iter().map(Key).collect())
+}
+
+pub(super) fn compiled(from: wit::Compiled) -> Result<Compiled, String> {
+    check_count("assets", from.assets.len())?;
+    let assets = from.assets.into_iter().map(asset_request).collect::<Result<Vec<_>, _>>()?;
+    let mut slots: Vec<&str> = assets.iter().map(|asset| asset.slot.as_str()).collect();
+    slots.sort_unstable();
+    if slots.windows(2).any(|pair| pair[0] == pair[1]) {
+        return Err("two assets with the same slot".into());
+    }
+    Ok(Compiled { desired: parse_json(&from.desired)?, assets })
+}
+
+fn asset_request(from: wit::AssetRequest) -> Result<AssetRequest, String> {
+    let checksum = from.checksum.map(|text| text.parse()).transpose();
+    Ok(AssetRequest {
+        slot: from.slot,
+        source: match from.source {
+            wit::AssetSource::Parameter(name) => AssetSource::Parameter(name),
+            wit::AssetSource::Inline(text) => AssetSource::Inline(text),
+            wit::AssetSource::Local(path) => AssetSource::Local(path),
+            wit::AssetSource::Url(url) => AssetSource::Url(url),
+        },
+        checksum: checksum.map_err(|error: crate::model::digest::DigestError| error.to_string())?,
+        attribute: message(&from.attribute),
+    })
+}
+
+pub(super) fn validated(type_name: &TypeName, from: wit::Semantics) -> Result<Validated, String> {
+    check_count("assets", from.assets.len())?;
+    check_count("capabilities", from.capabilities.len())?;
+    check_count("prerequisites", from.prerequisites.len())?;
+    if !(1..=MAX_TIMEOUT_MS).contains(&from.timeout_ms) {
+        return Err(format!("a timeout of {} ms, which is not from 1 to {MAX_TIMEOUT_MS}", from.timeout_ms));
+    }
+    let assets = from.assets.iter().map(|text| text.parse()).collect::<Result<Vec<_>, _>>();
+    let mut assets = assets.map_err(|error: crate::model::digest::DigestError| error.to_string())?;
+    assets.sort();
+    assets.dedup();
+    Ok(Validated {
+        footprint: footprint(type_name, from.claims, from.effects, from.affected_paths)?,
+        semantics: Semantics {
+            capabilities: sorted(from.capabilities),
+            assets,
+            sensitive: from.sensitive,
+            accepts_refresh: from.accepts_refresh,
+            timeout_ms: from.timeout_ms,
+            prerequisites: sorted(from.prerequisites),
+        },
+    })
+}
+
+fn sorted(mut list: Vec<String>) -> Vec<String> {
+    list.sort();
+    list.dedup();
+    list
+}
+
+pub(super) fn derived_edges(id: &ResourceId, from: Vec<wit::Edge>) -> Result<Vec<DerivedEdge>, String> {
+    check_count("relationships", from.len())?;
+    let convert = |edge: wit::Edge| {
+        let derived = DerivedEdge {
+            prerequisite: parse_resource_id(&edge.prerequisite)?,
+            dependent: parse_resource_id(&edge.dependent)?,
+            reason: message(&edge.reason),
+        };
+        if derived.prerequisite != *id && derived.dependent != *id {
+            return Err(format!("an edge that does not have `{id}` at one end"));
+        }
+        Ok(derived)
+    };
+    from.into_iter().map(convert).collect()
+}
+
+pub(super) fn definition_error(type_name: &TypeName, from: wit::DefinitionError) -> DefinitionError {
+    match from {
+        wit::DefinitionError::Parameter => DefinitionError::Parameter,
+        wit::DefinitionError::Invalid(text) => DefinitionError::Invalid(diagnostic(text)),
+        wit::DefinitionError::Unsupported(text) => {
+            DefinitionError::Unsupported { type_name: type_name.clone(), message: message(&text) }
+        }
+        wit::DefinitionError::Other(text) => DefinitionError::Other(message(&text)),
+    }
+}
+
+pub(super) fn description(from: wit::Description) -> Result<Description, String> {
+    check_count("attributes", from.attributes.len())?;
+    check_count("capabilities", from.capabilities.len())?;
+    Ok(Description {
+        type_name: from.type_name.parse().map_err(|error: crate::model::ids::NameError| error.to_string())?,
+        schema_version: from.schema_version,
+        summary: message(&from.summary),
+        attributes: from.attributes.into_iter().map(attribute).collect::<Result<_, _>>()?,
+        ensure: from.ensure.map(ensure).transpose()?,
+        capabilities: from.capabilities.into_iter().map(capability).collect(),
+        selectors: Selectors {
+            equality: from.selectors.equality,
+            replace: from.selectors.replace,
+            replace_when: from.selectors.replace_when,
+            configuration: from.selectors.configuration,
+            drift: from.selectors.drift,
+            has_stable_id: from.selectors.has_stable_id,
+        },
+    })
+}
+
+fn attribute(from: wit::Attribute) -> Result<Attribute, String> {
+    check_count("aliases", from.aliases.len())?;
+    let name = message(&from.name);
+    let attribute_type = AttributeType::parse(&parse_json(&from.type_json).map_err(|error| format!("`{name}`: {error}"))?);
+    let flags = from.attribute_flags;
+    Ok(Attribute {
+        attribute_type: attribute_type.map_err(|error| format!("`{name}`: {error}"))?,
+        aliases: from.aliases,
+        required: flags.contains(wit::AttributeFlags::REQUIRED),
+        nullable: flags.contains(wit::AttributeFlags::NULLABLE),
+        sensitive: flags.contains(wit::AttributeFlags::SENSITIVE),
+        exported: flags.contains(wit::AttributeFlags::EXPORTED),
+        identity: flags.contains(wit::AttributeFlags::IDENTITY),
+        source: flags.contains(wit::AttributeFlags::SOURCE),
+        default: from.default_json.map(|text| parse_json(&text)).transpose().map_err(|error| format!("`{name}`: {error}"))?,
+        doc: message(&from.doc),
+        name,
+    })
+}
+
+fn ensure(from: wit::EnsureVocabulary) -> Result<Ensure, String> {
+    check_count("words of ensure", from.values.len().max(from.aliases.len()))?;
+    let pair = |(left, right): (String, String)| (message(&left), message(&right));
+    Ok(Ensure {
+        values: from.values.into_iter().map(pair).collect(),
+        aliases: from.aliases.into_iter().map(pair).collect(),
+        default: from.default_value.map(|word| message(&word)),
+    })
+}
+
+fn capability(from: wit::Capability) -> Capability {
+    Capability {
+        interface: message(&from.interface_name),
+        action: message(&from.action),
+        scope: message(&from.scope),
+        reason: message(&from.reason),
+    }
+}
+
+fn check_count(what: &str, count: usize) -> Result<(), String> {
+    if count > MAX_LIST { Err(format!("{count} {what}, more than {MAX_LIST}")) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn guest_json_must_be_canonical_exact_and_shallow() {
+        assert_eq!(parse_json(r#"{"a":1,"b":[true]}"#).unwrap(), json!({"a": 1, "b": [true]}));
+        for bad in [r#"{"b":1,"a":1}"#, "{ }", "1.0", "nope", "9007199254740993", &"[".repeat(500), r#"{"a":1,"a":1}"#] {
+            assert!(parse_json(bad).is_err(), "{bad}");
+        }
+        assert!(canonical(&json!(u64::MAX)).is_err());
+    }
+
+    #[test]
+    fn messages_are_escaped_and_cut() {
+        assert_eq!(message("a\u{1b}[31mb"), "a\\u{1b}[31mb");
+        assert_eq!(message(&"x".repeat(5_000)).len(), MAX_MESSAGE_CHARS);
+    }
+}

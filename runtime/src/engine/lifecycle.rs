@@ -1,0 +1,555 @@
+//! One attempt at one resource: an instance that lives from check to settle, and is dropped at a trap or at the end.
+//!
+//! The attempt knows phases and the one deadline; what a phase may do is decided by host-functions.
+
+use std::time::{Duration, Instant};
+
+use host_functions::{HostContext, HostView, Phase};
+use serde_json::Value as Json;
+use wasmtime::Store;
+use wasmtime::component::{ResourceAny, ResourceTable};
+use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
+
+use super::bindings::ResourceType;
+use super::bindings::exports::runtime::module::lifecycle as wit;
+use super::error::{CallError, Diagnostic, Fault};
+use super::limits::Limiter;
+use super::module::Module;
+use super::{clock, convert, fault};
+use crate::model::catalog::Claim;
+use crate::model::ids::ResourceId;
+use crate::model::key::Key;
+use crate::model::report::{Action, EffectClass};
+
+/// What a host may allocate for values of one call, in bytes.
+const HOSTCALL_BYTES: usize = 16 << 20;
+
+/// Handles that a component may hold.
+const MAX_HANDLES: usize = 1_000;
+
+/// How many changes or conflicts an answer may list.
+const MAX_LIST: usize = 4_096;
+
+/// The longest output of an outcome that is kept, in bytes.
+const MAX_OUTPUT_BYTES: usize = 64 << 10;
+
+/// Why an operation runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OperationReason {
+    /// To bring about the desired state.
+    Converge,
+    /// A resource that this one subscribes to has changed.
+    Refresh,
+}
+
+/// What the last run that managed the object recorded.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prior {
+    /// Of the recorded inputs.
+    pub schema_version: u32,
+    /// The desired state then.
+    pub inputs: Json,
+    /// What applying gave.
+    pub outputs: Option<Json>,
+    /// What was observed last.
+    pub observed: Option<Json>,
+    /// The module's configuration then.
+    pub configuration: Option<Json>,
+}
+
+/// What every lifecycle call is told besides its arguments.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Reason {
+    /// None is to converge.
+    pub reason: Option<OperationReason>,
+    /// The name under which this operation stages, in apply and recover.
+    pub staging_name: Option<String>,
+    /// What the last run recorded.
+    pub prior: Option<Prior>,
+    /// The module's current configuration.
+    pub configuration: Option<Json>,
+}
+
+/// One attribute that differs, in the module's words.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GuestChange {
+    /// Which attribute.
+    pub attribute: String,
+    /// What was observed.
+    pub before: Option<Json>,
+    /// What is desired.
+    pub after: Option<Json>,
+    /// Why that counts as a difference.
+    pub reason: String,
+    /// Content for the host to compare as text.
+    pub content: Option<ContentChange>,
+}
+
+/// A change of a file's content.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContentChange {
+    /// Of which file.
+    pub path: Key,
+    /// What it will become.
+    pub digest: crate::model::digest::AssetDigest,
+}
+
+/// What a check found to do.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Needed {
+    /// What applying does to the object.
+    pub action: Action,
+    /// What differs.
+    pub changes: Vec<GuestChange>,
+    /// Why the changes may not be all of them.
+    pub incomplete_preview: Option<String>,
+    /// A shared action to run first.
+    pub prerequisite: Option<String>,
+}
+
+/// The answer of a check.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CheckResult {
+    /// Nothing differs; what was observed.
+    InSync(Option<Json>),
+    /// Not for this node.
+    Skipped(String),
+    /// What would be done cannot be told.
+    CannotPlan(String),
+    /// Something differs. The work stays in the attempt.
+    NeedsApply(Needed),
+}
+
+/// What an application did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// For the record and for other resources.
+    pub outputs: Option<Json>,
+    /// Whether a command was executed.
+    pub executed: bool,
+    /// Whether it did what a refresh would do.
+    pub handled_refresh: bool,
+    /// For the operator.
+    pub output: Option<String>,
+}
+
+/// The answer of a verification.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Verification {
+    /// Nothing differs; what was observed.
+    Converged(Option<Json>),
+    /// These still differ.
+    NotConverged(Vec<GuestChange>),
+}
+
+/// Claims that only the node can tell.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Safety {
+    /// Further claims.
+    pub claims: Vec<Claim>,
+    /// Further paths.
+    pub affected_paths: Vec<Key>,
+}
+
+/// Resources that cannot be managed together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conflict {
+    /// Which.
+    pub resources: Vec<ResourceId>,
+    /// Why.
+    pub message: String,
+}
+
+/// An operation that a lost run began.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Interrupted {
+    /// The name under which it staged.
+    pub staging_name: String,
+    /// Why it ran.
+    pub reason: OperationReason,
+}
+
+/// A failure that the module reports.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", .diagnostic.message)]
+pub struct LifecycleError {
+    /// What it left behind.
+    pub effect: EffectClass,
+    /// In the module's words.
+    pub diagnostic: Diagnostic,
+    /// A host call was denied.
+    pub denied: bool,
+    /// The type or node cannot do this.
+    pub unsupported: bool,
+}
+
+/// Why a lifecycle call gave no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum AttemptError {
+    /// It trapped, ran out of something, or broke the contract. The attempt is over.
+    #[error(transparent)]
+    Call(#[from] CallError),
+    /// The module reports a failure.
+    #[error(transparent)]
+    Module(#[from] LifecycleError),
+}
+
+/// What an attempt may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AttemptLimits {
+    /// Memory of the instance, in bytes.
+    pub memory_bytes: usize,
+    /// From the first call to the last.
+    pub deadline: Duration,
+}
+
+/// What a store of one attempt holds.
+pub(super) struct LifecycleState {
+    host: HostContext,
+    limiter: Limiter,
+    wasi: WasiCtx,
+    wasi_table: ResourceTable,
+}
+
+impl HostView for LifecycleState {
+    fn host(&mut self) -> &mut HostContext {
+        &mut self.host
+    }
+}
+
+impl WasiView for LifecycleState {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        WasiCtxView { ctx: &mut self.wasi, table: &mut self.wasi_table }
+    }
+}
+
+/// An instance of a component at work on one resource.
+pub struct Attempt {
+    module: Module,
+    store: Store<LifecycleState>,
+    guest: ResourceType,
+    work: Option<ResourceAny>,
+    started: Instant,
+    limit: Duration,
+    over: bool,
+}
+
+impl Attempt {
+    /// A new instance of `module`; its deadline begins now.
+    ///
+    /// # Errors
+    /// If the instance cannot be made within its limits.
+    pub async fn start(module: &Module, host: HostContext, limits: AttemptLimits) -> Result<Self, CallError> {
+        let mut wasi_table = ResourceTable::new();
+        wasi_table.set_max_capacity(MAX_HANDLES);
+        let state = LifecycleState {
+            host,
+            limiter: Limiter::lenient(limits.memory_bytes),
+            wasi: WasiCtx::builder().max_random_size(1 << 20).build(),
+            wasi_table,
+        };
+        let started = Instant::now();
+        let mut store = Store::new(module.wasmtime(), state);
+        store.limiter(|state| &mut state.limiter);
+        store.set_hostcall_fuel(HOSTCALL_BYTES);
+        store.set_max_component_handles(MAX_HANDLES);
+        clock::hold_to(&mut store, started + limits.deadline);
+        match module.instantiate(&mut store).await {
+            Ok(guest) => {
+                let module = module.clone();
+                Ok(Self { module, store, guest, work: None, started, limit: limits.deadline, over: false })
+            }
+            Err(error) => {
+                let exceeded = store.data().limiter.exceeded().cloned();
+                let fault = fault::classify(&error, exceeded, started, limits.deadline);
+                Err(CallError { module: module.name(), function: "instantiate", fault })
+            }
+        }
+    }
+
+    /// The host's side: audit trail, log, denials, text differences.
+    pub fn host(&mut self) -> &mut HostContext {
+        &mut self.store.data_mut().host
+    }
+
+    /// What is left of the deadline.
+    pub fn remaining(&self) -> Duration {
+        self.limit.saturating_sub(self.started.elapsed())
+    }
+
+    /// Claims and paths that depend on the node.
+    ///
+    /// # Errors
+    /// See [`AttemptError`].
+    pub async fn inspect_safety(&mut self, desired: &Json, reason: &Reason) -> Result<Safety, AttemptError> {
+        const FUNCTION: &str = "inspect-safety";
+        let (desired, context) = self.prepare(FUNCTION, Phase::Inspect, Some(desired), reason)?;
+        let guest = self.guest.runtime_module_lifecycle();
+        let answer = guest.call_inspect_safety(&mut self.store, &desired, &context).await;
+        let safety = self.answer(FUNCTION, answer)?;
+        let paths = safety.affected_paths;
+        let claims = convert::footprint(self.module.type_name(), safety.claims, Vec::new(), paths);
+        let footprint = claims.map_err(|message| self.broken(FUNCTION, message))?;
+        Ok(Safety { claims: footprint.claims, affected_paths: footprint.affected_paths })
+    }
+
+    /// Conflicts within all resources of this type.
+    ///
+    /// # Errors
+    /// See [`AttemptError`].
+    pub async fn composition_conflicts(
+        &mut self,
+        group: &[(ResourceId, Json)],
+        reason: &Reason,
+    ) -> Result<Vec<Conflict>, AttemptError> {
+        const FUNCTION: &str = "composition-conflicts";
+        let (_, context) = self.prepare(FUNCTION, Phase::Inspect, None, reason)?;
+        let mut declared = Vec::with_capacity(group.len());
+        for (id, desired) in group {
+            let desired = convert::canonical(desired).map_err(|message| self.broken(FUNCTION, message))?;
+            declared.push(wit::Declared { id: convert::resource_id(id), desired });
+        }
+        let guest = self.guest.runtime_module_lifecycle();
+        let answer = guest.call_composition_conflicts(&mut self.store, &declared, &context).await;
+        let conflicts = self.answer(FUNCTION, answer)?;
+        let conflicts: Result<Vec<Conflict>, String> = conflicts.into_iter().take(MAX_LIST).map(conflict).collect();
+        conflicts.map_err(|message| self.broken(FUNCTION, message).into())
+    }
+
+    /// Compares the desired state with the node, and keeps the work that it finds.
+    ///
+    /// # Errors
+    /// See [`AttemptError`].
+    pub async fn check(&mut self, desired: &Json, reason: &Reason) -> Result<CheckResult, AttemptError> {
+        const FUNCTION: &str = "check";
+        let (desired, context) = self.prepare(FUNCTION, Phase::Check, Some(desired), reason)?;
+        let guest = self.guest.runtime_module_lifecycle();
+        let answer = guest.call_check(&mut self.store, &desired, &context).await;
+        match self.answer(FUNCTION, answer)? {
+            wit::CheckResult::InSync(observed) => Ok(CheckResult::InSync(self.json(FUNCTION, observed)?)),
+            wit::CheckResult::Skipped(reason) => Ok(CheckResult::Skipped(convert::message(&reason))),
+            wit::CheckResult::CannotPlan(reason) => Ok(CheckResult::CannotPlan(convert::message(&reason))),
+            wit::CheckResult::NeedsApply(needed) => {
+                self.work = Some(needed.work);
+                Ok(CheckResult::NeedsApply(Needed {
+                    action: action(needed.action),
+                    changes: self.changes(FUNCTION, needed.changes)?,
+                    incomplete_preview: needed.incomplete_preview.map(|text| convert::message(&text)),
+                    prerequisite: needed.prerequisite.map(|text| convert::message(&text)),
+                }))
+            }
+        }
+    }
+
+    /// Does the work that the last check found.
+    ///
+    /// # Errors
+    /// See [`AttemptError`]; a call that did not return leaves an unknown outcome.
+    pub async fn apply(&mut self, reason: &Reason) -> Result<Outcome, AttemptError> {
+        const FUNCTION: &str = "work.apply";
+        let work = self.work(FUNCTION)?;
+        let (_, context) = self.prepare(FUNCTION, Phase::Apply, None, reason)?;
+        let guest = self.guest.runtime_module_lifecycle();
+        let answer = guest.work().call_apply(&mut self.store, work, &context).await;
+        let outcome = self.answer(FUNCTION, answer)?;
+        self.outcome(FUNCTION, outcome)
+    }
+
+    /// Reads again and compares again, after an application.
+    ///
+    /// # Errors
+    /// See [`AttemptError`].
+    pub async fn verify(&mut self, reason: &Reason) -> Result<Verification, AttemptError> {
+        const FUNCTION: &str = "work.verify";
+        let work = self.work(FUNCTION)?;
+        let (_, context) = self.prepare(FUNCTION, Phase::Verify, None, reason)?;
+        let guest = self.guest.runtime_module_lifecycle();
+        let answer = guest.work().call_verify(&mut self.store, work, &context).await;
+        match self.answer(FUNCTION, answer)? {
+            wit::Verification::Converged(observed) => Ok(Verification::Converged(self.json(FUNCTION, observed)?)),
+            wit::Verification::NotConverged(changes) => Ok(Verification::NotConverged(self.changes(FUNCTION, changes)?)),
+        }
+    }
+
+    /// Makes it safe to go on after an interrupted operation.
+    ///
+    /// # Errors
+    /// See [`AttemptError`].
+    pub async fn recover(&mut self, desired: &Json, operation: &Interrupted, reason: &Reason) -> Result<(), AttemptError> {
+        const FUNCTION: &str = "recover-interrupted";
+        let (desired, context) = self.prepare(FUNCTION, Phase::Recover, Some(desired), reason)?;
+        let operation = wit::InterruptedOperation {
+            staging_name: operation.staging_name.clone(),
+            reason: operation_reason(operation.reason),
+        };
+        let guest = self.guest.runtime_module_lifecycle();
+        let answer = guest.call_recover_interrupted(&mut self.store, &desired, &operation, &context).await;
+        self.answer(FUNCTION, answer)
+    }
+
+    fn work(&self, function: &'static str) -> Result<ResourceAny, CallError> {
+        self.work.ok_or_else(|| CallError {
+            module: self.module.name(),
+            function,
+            fault: Fault::Answer { message: "there is no work: the check found nothing to do".into() },
+        })
+    }
+
+    /// Enters `phase`, and makes the texts of a call.
+    fn prepare(
+        &mut self,
+        function: &'static str,
+        phase: Phase,
+        desired: Option<&Json>,
+        reason: &Reason,
+    ) -> Result<(String, wit::Context), CallError> {
+        if self.over {
+            return Err(self.broken(function, "the instance has failed and is not used again".into()));
+        }
+        let texts = || -> Result<_, String> {
+            let desired = desired.map(convert::canonical).transpose()?.unwrap_or_default();
+            Ok((desired, context(self.remaining(), reason)?))
+        };
+        let texts = texts().map_err(|message| self.broken(function, message))?;
+        self.store.data_mut().host.set_phase(phase);
+        Ok(texts)
+    }
+
+    fn answer<R>(
+        &mut self,
+        function: &'static str,
+        answer: wasmtime::Result<Result<R, wit::LifecycleError>>,
+    ) -> Result<R, AttemptError> {
+        match answer {
+            Ok(answer) => Ok(answer.map_err(lifecycle_error)?),
+            Err(error) => {
+                self.over = true;
+                let exceeded = self.store.data().limiter.exceeded().cloned();
+                let fault = fault::classify(&error, exceeded, self.started, self.limit);
+                Err(CallError { module: self.module.name(), function, fault }.into())
+            }
+        }
+    }
+
+    /// An answer that the contract forbids ends the attempt like a trap.
+    fn broken(&mut self, function: &'static str, message: String) -> CallError {
+        self.over = true;
+        CallError { module: self.module.name(), function, fault: Fault::Answer { message } }
+    }
+
+    fn json(&mut self, function: &'static str, text: Option<String>) -> Result<Option<Json>, CallError> {
+        let parsed = text.as_deref().map(convert::parse_json).transpose();
+        parsed.map_err(|message| self.broken(function, message))
+    }
+
+    fn outcome(&mut self, function: &'static str, from: wit::Outcome) -> Result<Outcome, AttemptError> {
+        Ok(Outcome {
+            outputs: self.json(function, from.outputs)?,
+            executed: from.executed,
+            handled_refresh: from.handled_refresh,
+            output: from.output.map(|text| {
+                let end = text.floor_char_boundary(MAX_OUTPUT_BYTES);
+                crate::model::key::escape(&text[..end])
+            }),
+        })
+    }
+
+    fn changes(&mut self, function: &'static str, from: Vec<wit::Change>) -> Result<Vec<GuestChange>, CallError> {
+        if from.len() > MAX_LIST {
+            return Err(self.broken(function, format!("{} changes, more than {MAX_LIST}", from.len())));
+        }
+        let changes: Result<Vec<GuestChange>, String> = from.into_iter().map(change).collect();
+        changes.map_err(|message| self.broken(function, message))
+    }
+}
+
+fn context(remaining: Duration, reason: &Reason) -> Result<wit::Context, String> {
+    Ok(wit::Context {
+        remaining_ms: u64::try_from(remaining.as_millis()).unwrap_or(u64::MAX),
+        reason: operation_reason(reason.reason.unwrap_or(OperationReason::Converge)),
+        staging_name: reason.staging_name.clone(),
+        prior: reason.prior.as_ref().map(prior).transpose()?,
+        configuration: reason.configuration.as_ref().map(convert::canonical).transpose()?,
+    })
+}
+
+fn prior(from: &Prior) -> Result<wit::Prior, String> {
+    let text = |json: &Option<Json>| json.as_ref().map(convert::canonical).transpose();
+    Ok(wit::Prior {
+        schema_version: from.schema_version,
+        inputs: convert::canonical(&from.inputs)?,
+        outputs: text(&from.outputs)?,
+        observed: text(&from.observed)?,
+        configuration: text(&from.configuration)?,
+    })
+}
+
+fn operation_reason(from: OperationReason) -> wit::OperationReason {
+    match from {
+        OperationReason::Converge => wit::OperationReason::Converge,
+        OperationReason::Refresh => wit::OperationReason::Refresh,
+    }
+}
+
+fn action(from: wit::Action) -> Action {
+    match from {
+        wit::Action::Create => Action::Create,
+        wit::Action::Update => Action::Update,
+        wit::Action::Replace => Action::Replace,
+        wit::Action::Delete => Action::Delete,
+    }
+}
+
+fn change(from: wit::Change) -> Result<GuestChange, String> {
+    let json = |text: Option<String>| text.as_deref().map(convert::parse_json).transpose();
+    let content = from.content.map(|content| {
+        let digest = content.digest.parse().map_err(|error: crate::model::digest::DigestError| error.to_string())?;
+        Ok::<_, String>(ContentChange { path: Key(content.path), digest })
+    });
+    Ok(GuestChange {
+        attribute: convert::message(&from.attribute),
+        before: json(from.before)?,
+        after: json(from.after)?,
+        reason: convert::message(&from.reason),
+        content: content.transpose()?,
+    })
+}
+
+fn conflict(from: wit::Conflict) -> Result<Conflict, String> {
+    let resources = from.resources.iter().take(MAX_LIST).map(convert::parse_resource_id);
+    Ok(Conflict { resources: resources.collect::<Result<_, _>>()?, message: convert::message(&from.message) })
+}
+
+fn effect_class(from: wit::EffectClass) -> EffectClass {
+    match from {
+        wit::EffectClass::BeforeChange => EffectClass::BeforeChange,
+        wit::EffectClass::PartialChange => EffectClass::PartialChange,
+        wit::EffectClass::UnknownOutcome => EffectClass::UnknownOutcome,
+        wit::EffectClass::PartialChangeUnknown => EffectClass::PartialChangeUnknown,
+    }
+}
+
+fn lifecycle_error(from: wit::LifecycleError) -> LifecycleError {
+    let failure = |failure: wit::Failure, denied| LifecycleError {
+        effect: effect_class(failure.effect_class),
+        diagnostic: convert::diagnostic(failure.diagnostic),
+        denied,
+        unsupported: false,
+    };
+    match from {
+        wit::LifecycleError::Denied(denied) => failure(denied, true),
+        wit::LifecycleError::Failed(failed) => failure(failed, false),
+        wit::LifecycleError::Unsupported(text) => LifecycleError {
+            effect: EffectClass::BeforeChange,
+            diagnostic: convert::diagnostic(text),
+            denied: false,
+            unsupported: true,
+        },
+        wit::LifecycleError::Other(text) => LifecycleError {
+            effect: EffectClass::UnknownOutcome,
+            diagnostic: Diagnostic { attribute: None, message: convert::message(&text), hint: None },
+            denied: false,
+            unsupported: false,
+        },
+    }
+}

@@ -1,0 +1,174 @@
+//! A loaded component.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use wasmtime::component::{Component, HasSelf, Linker};
+
+use super::bindings::runtime::module::{catalog_view, parameters};
+use super::bindings::{ResourceType, ResourceTypePre};
+use super::definition::DefinitionState;
+use super::error::EngineError;
+use super::lifecycle::LifecycleState;
+use super::{Engine, convert, purity, registration};
+use crate::model::description::Description;
+use crate::model::digest::ComponentDigest;
+use crate::model::ids::TypeName;
+
+/// The largest component that is loaded: a Rust module has 0.1 MiB, one with a JavaScript engine some 10.
+pub const MAX_COMPONENT_BYTES: usize = 16 << 20;
+
+/// What a definition may call; everything else traps.
+const DEFINITION_IMPORTS: [&str; 2] = ["runtime:module/parameters@0.1.0", "runtime:module/catalog-view@0.1.0"];
+
+/// Namespaces from which a component may import; toolchains bring in WASI whether a module uses it or not.
+const KNOWN_NAMESPACES: [&str; 7] =
+    ["runtime:module/", "runtime:host/", "wasi:cli/", "wasi:clocks/", "wasi:filesystem/", "wasi:io/", "wasi:random/"];
+
+/// A component that is compiled, fits the contract, and has described its resource type. Cheap to clone.
+#[derive(Clone)]
+pub struct Module(Arc<Inner>);
+
+struct Inner {
+    wasmtime: wasmtime::Engine,
+    digest: ComponentDigest,
+    description: Description,
+    definition: ResourceTypePre<DefinitionState>,
+    lifecycle: ResourceTypePre<LifecycleState>,
+    definition_deadline: Duration,
+}
+
+impl Engine {
+    /// Compiles a component, or takes it from the cache, checks that it fits the contract, and asks it to describe itself.
+    ///
+    /// # Errors
+    /// See [`EngineError`]; nothing of the component has run but `describe`.
+    pub fn load(&self, bytes: &[u8]) -> Result<Module, EngineError> {
+        let digest = ComponentDigest::of(bytes);
+        let component = self.compile(digest, bytes)?;
+        check_imports(&component, digest)?;
+        let world = |source| EngineError::World { digest, source };
+        let definition = self.link_definition(&component).map_err(world)?;
+        let lifecycle = self.link_lifecycle(&component).map_err(world)?;
+        let undescribed = Module(Arc::new(Inner {
+            wasmtime: self.wasmtime.clone(),
+            digest,
+            description: placeholder(),
+            definition,
+            lifecycle,
+            definition_deadline: self.definition_deadline,
+        }));
+        let described = super::on_large_stack(|| undescribed.describe());
+        let described = described.map_err(|source| EngineError::Describe { digest, source })?;
+        let description = convert::description(described).map_err(|reason| EngineError::Description { digest, reason })?;
+        registration::check(&description).map_err(|reason| EngineError::Description { digest, reason })?;
+        let mut inner = Arc::into_inner(undescribed.0).expect("the call has ended and kept nothing");
+        inner.description = description;
+        Ok(Module(Arc::new(inner)))
+    }
+
+    fn compile(&self, digest: ComponentDigest, bytes: &[u8]) -> Result<Component, EngineError> {
+        if bytes.len() > MAX_COMPONENT_BYTES {
+            return Err(EngineError::TooLarge { digest, size: bytes.len(), cap: MAX_COMPONENT_BYTES });
+        }
+        if wasmtime::Engine::detect_precompiled(bytes).is_some() {
+            return Err(EngineError::Precompiled { digest });
+        }
+        if let Some(component) = self.cache.as_ref().and_then(|cache| cache.get(&self.wasmtime, digest)) {
+            return Ok(component);
+        }
+        let component =
+            Component::from_binary(&self.wasmtime, bytes).map_err(|source| EngineError::Invalid { digest, source })?;
+        if let Some(cache) = &self.cache {
+            cache.put(digest, &component);
+        }
+        Ok(component)
+    }
+
+    fn link_definition(&self, component: &Component) -> wasmtime::Result<ResourceTypePre<DefinitionState>> {
+        let mut linker = Linker::new(&self.wasmtime);
+        parameters::add_to_linker::<_, HasSelf<_>>(&mut linker, |state: &mut DefinitionState| state)?;
+        catalog_view::add_to_linker::<_, HasSelf<_>>(&mut linker, |state: &mut DefinitionState| state)?;
+        purity::trap_other_imports(&mut linker, component, &DEFINITION_IMPORTS.into())?;
+        ResourceTypePre::new(linker.instantiate_pre(component)?)
+    }
+
+    fn link_lifecycle(&self, component: &Component) -> wasmtime::Result<ResourceTypePre<LifecycleState>> {
+        let mut linker = Linker::new(&self.wasmtime);
+        host_functions::add_to_linker(&mut linker)?;
+        wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
+        let names: Vec<String> = component.component_type().imports(&self.wasmtime).map(|(name, _)| name.to_owned()).collect();
+        let linked: BTreeSet<&str> = names.iter().map(String::as_str).filter(|name| !DEFINITION_IMPORTS.contains(name)).collect();
+        purity::trap_other_imports(&mut linker, component, &linked)?;
+        ResourceTypePre::new(linker.instantiate_pre(component)?)
+    }
+}
+
+/// Refuses a component that imports from somewhere unknown, before anything is linked.
+fn check_imports(component: &Component, digest: ComponentDigest) -> Result<(), EngineError> {
+    let ty = component.component_type();
+    let engine = component.engine();
+    let unknown = ty.imports(engine).find(|(name, _)| !KNOWN_NAMESPACES.iter().any(|known| name.starts_with(known)));
+    match unknown {
+        Some((name, _)) => Err(EngineError::UnknownImport { digest, import: crate::model::key::escape(name) }),
+        None => Ok(()),
+    }
+}
+
+/// Stands in until the component has described itself; no caller sees it.
+fn placeholder() -> Description {
+    Description {
+        type_name: "undescribed".parse().expect("a valid name"),
+        schema_version: 1,
+        summary: String::new(),
+        attributes: Vec::new(),
+        ensure: None,
+        capabilities: Vec::new(),
+        selectors: crate::model::description::Selectors::default(),
+    }
+}
+
+impl Module {
+    /// The component's digest.
+    pub fn digest(&self) -> ComponentDigest {
+        self.0.digest
+    }
+
+    /// What it says about its resource type.
+    pub fn description(&self) -> &Description {
+        &self.0.description
+    }
+
+    /// The resource type that it serves.
+    pub fn type_name(&self) -> &TypeName {
+        &self.0.description.type_name
+    }
+
+    /// The module's name for messages: its resource type.
+    pub(super) fn name(&self) -> String {
+        self.type_name().to_string()
+    }
+
+    pub(super) fn wasmtime(&self) -> &wasmtime::Engine {
+        &self.0.wasmtime
+    }
+
+    pub(super) fn definition(&self) -> &ResourceTypePre<DefinitionState> {
+        &self.0.definition
+    }
+
+    pub(super) fn definition_deadline(&self) -> Duration {
+        self.0.definition_deadline
+    }
+
+    pub(super) async fn instantiate(&self, store: &mut wasmtime::Store<LifecycleState>) -> wasmtime::Result<ResourceType> {
+        self.0.lifecycle.instantiate_async(store).await
+    }
+}
+
+impl std::fmt::Debug for Module {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Module({}, {})", self.type_name(), self.digest())
+    }
+}

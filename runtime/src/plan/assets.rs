@@ -1,0 +1,44 @@
+//! Content that the resources of one run name: blobs of the bundle, and what deferred values became on this node.
+
+use std::collections::BTreeMap;
+use std::io::{self, Cursor, Read};
+use std::sync::Arc;
+
+use host_functions::assets::AssetSource;
+use host_functions::digest::Digest;
+
+use crate::bundle::Bundle;
+use crate::model::digest::AssetDigest;
+
+/// Where host functions get assets from.
+pub struct RunAssets {
+    bundle: Bundle,
+    made: BTreeMap<AssetDigest, Arc<[u8]>>,
+}
+
+impl RunAssets {
+    pub(super) fn new(bundle: Bundle, made: BTreeMap<AssetDigest, Arc<[u8]>>) -> Self {
+        Self { bundle, made }
+    }
+}
+
+fn asset(digest: &Digest) -> AssetDigest {
+    AssetDigest::from_bytes(digest.0)
+}
+
+impl AssetSource for RunAssets {
+    fn size(&self, digest: &Digest) -> Option<u64> {
+        match self.made.get(&asset(digest)) {
+            Some(bytes) => Some(bytes.len() as u64),
+            None => self.bundle.asset_size(asset(digest)).ok(),
+        }
+    }
+
+    fn open(&self, digest: &Digest) -> io::Result<Box<dyn Read + Send>> {
+        if let Some(bytes) = self.made.get(&asset(digest)) {
+            return Ok(Box::new(Cursor::new(Arc::clone(bytes))));
+        }
+        let reader = self.bundle.asset_reader(asset(digest)).map_err(|error| io::Error::new(io::ErrorKind::NotFound, error))?;
+        Ok(Box::new(reader))
+    }
+}

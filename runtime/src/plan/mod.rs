@@ -1,0 +1,138 @@
+//! The step that settles, for each resource of an admitted bundle, what it will be held to on this node.
+//!
+//! In graph order: its gate, its deferred values, the claims that only the node can tell; then conflicts within each type. It reads
+//! the node and changes nothing. What differs, it does not ask: that is for each resource's own turn, in apply.
+
+mod assets;
+mod gate;
+mod groups;
+mod inspect;
+mod resolve;
+pub(crate) mod rights;
+
+use std::sync::Arc;
+
+use host_functions::Node;
+use host_functions::rights::Rights;
+use serde_json::Value as Json;
+
+use crate::engine::{AttemptLimits, Module, Safety};
+use crate::model::catalog::{Claim, Resource, Semantics};
+use crate::model::ids::ResourceId;
+use crate::model::report::{Action, EffectClass, Failure, Outcome, Phase, ResourceReport};
+use crate::receipt::Admitted;
+
+pub use assets::RunAssets;
+pub use groups::Groups;
+
+/// What each resource is held to, in catalog order.
+pub struct Plan {
+    /// One for each resource of the catalog.
+    pub resources: Vec<Planned>,
+    /// The managed ones by type.
+    pub groups: Groups,
+    /// Content that resources name: of the bundle, and made on this node.
+    pub assets: Arc<RunAssets>,
+    /// Resources that cannot be managed together here; then the run is refused.
+    pub conflicts: Vec<crate::engine::Conflict>,
+}
+
+/// A resource before its turn.
+pub enum Planned {
+    /// It has ended already: its gate is closed, or it could not be settled.
+    Ended(Box<ResourceReport>),
+    /// It may take its turn.
+    Ready(Box<Ready>),
+}
+
+/// A resource that may take its turn.
+pub struct Ready {
+    /// Its address.
+    pub id: ResourceId,
+    /// The component that serves it.
+    pub module: Module,
+    /// Its desired state.
+    pub desired: Json,
+    /// The same as canonical text.
+    pub desired_text: String,
+    /// From the catalog, and from the node.
+    pub claims: Vec<Claim>,
+    /// What the node added.
+    pub safety: Safety,
+    /// What its host calls are held against.
+    pub rights: Rights,
+    /// Its deadline and memory.
+    pub limits: AttemptLimits,
+}
+
+impl Ready {
+    /// The report to fill in at its turn.
+    pub fn report(&self) -> ResourceReport {
+        ResourceReport::untouched(self.id.clone())
+    }
+}
+
+/// Settles every resource of `admitted` on `node`.
+///
+/// Runs definitions and inspections, so it blocks: call it outside asynchronous code, with the runtime that attempts use.
+pub fn plan(admitted: &Admitted, node: &Arc<Node>, runtime: &tokio::runtime::Handle) -> Plan {
+    let settled = crate::engine::on_large_stack(|| resolve::settle_all(admitted, node.facts()));
+    let assets = Arc::new(RunAssets::new(admitted.bundle.clone(), settled.assets));
+    let mut resources: Vec<Planned> = settled
+        .resources
+        .into_iter()
+        .zip(&admitted.catalog.resources)
+        .map(|(settled, resource)| match settled {
+            resolve::Settled::Ended(report) => Planned::Ended(report),
+            resolve::Settled::Known(state) => Planned::Ready(Box::new(ready(admitted, resource, *state))),
+        })
+        .collect();
+    let groups = Groups::of(resources.iter().filter_map(|planned| match planned {
+        Planned::Ready(ready) => Some(ready.as_ref()),
+        Planned::Ended(_) => None,
+    }));
+    let inspection = inspect::Inspection { node, assets: &assets, groups: &groups };
+    let conflicts = runtime.block_on(inspection.run(&mut resources));
+    Plan { resources, groups, assets, conflicts }
+}
+
+/// The desired state of a resource on this node, with what its type says of it.
+struct KnownState {
+    desired: Json,
+    desired_text: String,
+    semantics: Semantics,
+}
+
+fn ready(admitted: &Admitted, resource: &Resource, state: KnownState) -> Ready {
+    let admitted_module = &admitted.modules[&resource.id.type_name];
+    Ready {
+        id: resource.id.clone(),
+        module: admitted_module.module.clone(),
+        claims: resource.claims.clone(),
+        safety: Safety::default(),
+        rights: rights::of(admitted_module, resource, &state.semantics),
+        limits: rights::limits(admitted_module, resource, &state.semantics),
+        desired: state.desired,
+        desired_text: state.desired_text,
+    }
+}
+
+/// The report of a resource that could not be settled.
+fn failed(resource: &Resource, outcome: Outcome, phase: Phase, message: String, hint: Option<String>) -> Box<ResourceReport> {
+    let failure = Failure {
+        module: resource.id.type_name.to_string(),
+        phase,
+        effect: EffectClass::BeforeChange,
+        attribute: None,
+        message: message.clone(),
+        hint,
+        limit: None,
+    };
+    Box::new(ResourceReport {
+        outcome,
+        action: Action::Skip,
+        reason: Some(message),
+        failure: Some(failure),
+        ..ResourceReport::untouched(resource.id.clone())
+    })
+}

@@ -1,0 +1,58 @@
+//! The rights and limits of an attempt, from what was admitted.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use host_functions::digest::Digest;
+use host_functions::effects::Effect;
+use host_functions::rights::{Module, Rights, Sensitivity};
+
+use crate::engine::AttemptLimits;
+use crate::model::catalog::{Resource, Semantics};
+use crate::model::ids::ResourceId;
+use crate::receipt::AdmittedModule;
+
+/// Memory of an attempt where policy does not say otherwise, in bytes.
+const MEMORY_BYTES: usize = 64 << 20;
+
+/// What the host calls of `resource` are held against.
+pub(super) fn of(admitted: &AdmittedModule, resource: &Resource, semantics: &Semantics) -> Rights {
+    for_effects(admitted, &resource.id, &resource.effects, semantics)
+}
+
+/// The rights of a resource with these effects and semantics.
+pub(crate) fn for_effects(
+    admitted: &AdmittedModule,
+    id: &ResourceId,
+    effects: &[crate::model::catalog::Effect],
+    semantics: &Semantics,
+) -> Rights {
+    let effect = |effect: &crate::model::catalog::Effect| Effect {
+        domain: effect.domain.clone(),
+        key: effect.key.0.clone(),
+        actions: effect.actions.clone(),
+        qualifier: effect.qualifier.clone(),
+    };
+    let sensitivity = if semantics.sensitive { Sensitivity::Sensitive } else { Sensitivity::Plain };
+    Rights {
+        resource: id.to_string(),
+        module: Module { name: id.type_name.to_string(), digest: admitted.module.digest().to_string() },
+        asks: admitted.asks.clone(),
+        grant: Arc::clone(&admitted.grant),
+        effects: effects.iter().map(effect).collect(),
+        assets: semantics.assets.iter().map(|digest| (Digest(*digest.bytes()), sensitivity)).collect(),
+    }
+}
+
+/// What an attempt at `resource` may use: the manifest's deadline, else the type's.
+pub(super) fn limits(admitted: &AdmittedModule, resource: &Resource, semantics: &Semantics) -> AttemptLimits {
+    limits_for(admitted, resource.timeout_ms.unwrap_or(semantics.timeout_ms))
+}
+
+/// The limits of an attempt with this deadline in milliseconds, which policy may shorten.
+pub(crate) fn limits_for(admitted: &AdmittedModule, timeout_ms: u64) -> AttemptLimits {
+    let own = Duration::from_millis(timeout_ms);
+    let granted = admitted.grant.limits;
+    let memory = granted.memory.map_or(MEMORY_BYTES, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
+    AttemptLimits { memory_bytes: memory, deadline: granted.deadline.map_or(own, |granted| own.min(granted)) }
+}

@@ -1,0 +1,248 @@
+//! What the policy says of one component.
+
+use std::collections::BTreeSet;
+
+use host_functions::files::policy::{NEVER, PathPattern};
+use host_functions::grant::{Access, FileGrant, Grant, Limits};
+
+use super::row::row_that_would_allow;
+use super::{Line, ModuleRow, Policy};
+use crate::model::digest::ComponentDigest;
+use crate::model::ids::TypeName;
+use crate::model::key::Key;
+
+/// Whether a component's name is that of a module that is built into the program. Such names are reserved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Builtin {
+    /// It is that very component.
+    Same,
+    /// It is another one, such as that of another version of the program.
+    Other {
+        /// The one that is built in.
+        ours: ComponentDigest,
+    },
+}
+
+/// Something that the resources of a module declare to touch.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Want {
+    /// What they do there.
+    pub access: Access,
+    /// A path, or one that ends in `/**` for all beneath it.
+    pub path: Key,
+}
+
+/// A component that asks to run here.
+#[derive(Debug, Clone, Copy)]
+pub struct ModuleIdentity<'a> {
+    /// The resource type that it is to serve.
+    pub name: &'a TypeName,
+    /// Its bytes.
+    pub digest: ComponentDigest,
+    /// Whether its name is reserved.
+    pub builtin: Option<Builtin>,
+    /// What its resources declare.
+    pub wants: &'a BTreeSet<Want>,
+}
+
+/// What the policy says of a component.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use = "a component that is refused must not be loaded"]
+pub enum Decision {
+    /// It may run, and do this.
+    Granted {
+        /// What it may do. The rights of a call are this and what the module asks for.
+        grant: Grant,
+        /// Which rule lets it, for the receipt.
+        by: String,
+    },
+    /// It may not run.
+    Refused(Refusal),
+}
+
+/// Why a component may not run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+pub struct Refusal {
+    /// The reason.
+    pub reason: String,
+    /// The row that would allow it, if one can: to be put into the policy as it is.
+    pub row: Option<String>,
+}
+
+/// A row that no module of a bundle makes use of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unused {
+    /// Where it is.
+    pub line: Line,
+    /// What it is, for people.
+    pub row: String,
+}
+
+impl Policy {
+    /// What `module` may do, if it may run at all.
+    ///
+    /// One that is built in gets everything unless a row for its name says less; another version of a built-in gets the same if
+    /// `builtins` lists its digest; any other one gets what rows with its name and digest say. `deny` goes before all of that.
+    /// A module whose resources declare paths outside its grant is refused.
+    pub fn decide(&self, module: &ModuleIdentity<'_>) -> Decision {
+        match self.grant(module) {
+            Ok((grant, by)) => match self.outside(module, &grant) {
+                Some(refusal) => Decision::Refused(refusal),
+                None => Decision::Granted { grant, by },
+            },
+            Err(refusal) => Decision::Refused(refusal),
+        }
+    }
+
+    /// The rows that none of `modules` makes use of. Rows of `deny` are never listed: they are there for what is not to come.
+    pub fn unused(&self, modules: &[(TypeName, ComponentDigest)]) -> Vec<Unused> {
+        let is_used = |row: &ModuleRow| modules.iter().any(|(name, digest)| row.is_for(name, *digest));
+        let rows = self.modules.iter().filter(|row| !is_used(row));
+        let rows = rows.map(|row| Unused { line: row.line, row: format!("module \"{}\"", row.name) });
+        let is_seen = |digest: &ComponentDigest| modules.iter().any(|(_, seen)| seen == digest);
+        let digests = self.builtins.iter().filter(|(digest, _)| !is_seen(digest));
+        let digests = digests.map(|(digest, line)| Unused { line: *line, row: format!("builtins: {digest}") });
+        let mut unused: Vec<_> = rows.chain(digests).collect();
+        unused.sort_by_key(|unused| unused.line);
+        unused
+    }
+
+    fn grant(&self, module: &ModuleIdentity<'_>) -> Result<(Grant, String), Refusal> {
+        self.check_denied(module)?;
+        let rows: Vec<&ModuleRow> = self.modules.iter().filter(|row| row.is_for(module.name, module.digest)).collect();
+        let mut by = match module.builtin {
+            Some(Builtin::Same) => "built in".to_owned(),
+            Some(Builtin::Other { ours }) => match self.builtins.get(&module.digest) {
+                Some(line) => format!("`builtins`, line {line}"),
+                None => return Err(other_version(module, ours)),
+            },
+            None if rows.is_empty() => return Err(self.no_row(module)),
+            None => String::new(),
+        };
+        let mut grant = if module.builtin.is_some() { Grant::requested(true) } else { Grant::none() };
+        grant.files = self.files(grant.files, module.builtin.is_some(), &rows);
+        grant.limits = limits(&rows);
+        for row in rows {
+            let comma = if by.is_empty() { "" } else { ", " };
+            by += &format!("{comma}`module`, line {}", row.line);
+        }
+        Ok((grant, by))
+    }
+
+    fn check_denied(&self, module: &ModuleIdentity<'_>) -> Result<(), Refusal> {
+        let by_name = self.deny.modules.get(module.name);
+        let Some(line) = by_name.or_else(|| self.deny.digests.get(&module.digest)) else { return Ok(()) };
+        let reason = format!("the policy denies the module `{}` ({}), in line {line}", module.name, module.digest);
+        Err(Refusal { reason, row: None })
+    }
+
+    /// What several rows say together: paths of any row, words of any row unless another one says `false`.
+    fn files(&self, requested: FileGrant, builtin: bool, rows: &[&ModuleRow]) -> FileGrant {
+        let lists_paths = rows.iter().any(|row| row.files.read.is_some() || row.files.write.is_some());
+        let everything = builtin && !lists_paths;
+        let paths = |of: fn(&ModuleRow) -> &Option<Vec<PathPattern>>| {
+            rows.iter().filter_map(|row| of(row).as_ref()).flatten().cloned().collect()
+        };
+        let word = |of: fn(&ModuleRow) -> Option<bool>| {
+            let says = |value| rows.iter().any(|row| of(row) == Some(value));
+            !says(false) && (everything || says(true))
+        };
+        let denied = rows.iter().flat_map(|row| &row.files.deny).chain(&self.deny.files);
+        FileGrant {
+            read: if everything { requested.read } else { paths(|row| &row.files.read) },
+            write: if everything { requested.write } else { paths(|row| &row.files.write) },
+            deny: denied.cloned().collect(),
+            setuid: word(|row| row.files.setuid),
+            chown: word(|row| row.files.chown),
+            links: word(|row| row.files.links),
+        }
+    }
+
+    fn no_row(&self, module: &ModuleIdentity<'_>) -> Refusal {
+        let same_name = self.modules.iter().find(|row| row.name == *module.name);
+        let same_digest = self.modules.iter().find(|row| row.digest == Some(module.digest));
+        let more = match (same_name, same_digest) {
+            (Some(row), _) => format!("; line {} has a row for another version of it", row.line),
+            (None, Some(row)) => format!("; line {} has a row for its digest under the name `{}`", row.line, row.name),
+            (None, None) => String::new(),
+        };
+        let reason = format!("no policy row allows the module `{}` ({}){more}", module.name, module.digest);
+        Refusal { reason, row: Some(row_that_would_allow(module.name, module.digest, module.wants)) }
+    }
+
+    /// The refusal of a module whose resources declare something outside `grant`.
+    fn outside(&self, module: &ModuleIdentity<'_>, grant: &Grant) -> Option<Refusal> {
+        let never = |want: &&Want| NEVER.iter().any(|folder| lies_in(&want.path.0, folder));
+        if let Some(want) = module.wants.iter().find(never) {
+            let reason = format!("`{}` declares `{}`, which can never be granted", module.name, want.path);
+            return Some(Refusal { reason, row: None });
+        }
+        for want in module.wants {
+            if let Some(pattern) = grant.files.deny.iter().find(|pattern| touches(pattern, &want.path.0)) {
+                let reason = format!("`{}` declares `{}`, and the policy denies `{pattern}`", module.name, want.path);
+                return Some(Refusal { reason, row: None });
+            }
+        }
+        let missing: BTreeSet<Want> = module.wants.iter().filter(|want| !is_granted(&grant.files, want)).cloned().collect();
+        let first = missing.first()?;
+        let and_more = if missing.len() > 1 { format!(" and {} more", missing.len() - 1) } else { String::new() };
+        let reason = format!(
+            "`{}` declares to {} `{}`{and_more}, which the policy does not grant it",
+            module.name,
+            first.access.word(),
+            first.path
+        );
+        Some(Refusal { reason, row: Some(row_that_would_allow(module.name, module.digest, &missing)) })
+    }
+}
+
+impl ModuleRow {
+    fn is_for(&self, name: &TypeName, digest: ComponentDigest) -> bool {
+        self.name == *name && self.digest.is_none_or(|own| own == digest)
+    }
+}
+
+fn other_version(module: &ModuleIdentity<'_>, ours: ComponentDigest) -> Refusal {
+    let reason = format!(
+        "the module `{}` ({}) is not the one that this program has built in ({ours}), and its name is reserved",
+        module.name, module.digest
+    );
+    Refusal { reason, row: Some(format!("builtins {{\n  digests = [\"{}\"]\n}}", module.digest)) }
+}
+
+/// The tightest of the limits that rows say.
+fn limits(rows: &[&ModuleRow]) -> Limits {
+    Limits {
+        memory: rows.iter().filter_map(|row| row.limits.memory).min(),
+        deadline: rows.iter().filter_map(|row| row.limits.deadline).min(),
+    }
+}
+
+/// The folder, if `path` is everything beneath one.
+fn tree(path: &[u8]) -> Option<&[u8]> {
+    let folder = path.strip_suffix(b"/**")?;
+    Some(if folder.is_empty() { b"/" } else { folder })
+}
+
+fn is_granted(files: &FileGrant, want: &Want) -> bool {
+    let patterns = match want.access {
+        Access::Read => &files.read,
+        Access::Write => &files.write,
+    };
+    patterns.iter().any(|pattern| match tree(&want.path.0) {
+        Some(folder) => pattern.covers_beneath(folder),
+        None => pattern.matches(&want.path.0),
+    })
+}
+
+fn touches(pattern: &PathPattern, path: &[u8]) -> bool {
+    match tree(path) {
+        Some(folder) => pattern.touches_beneath(folder),
+        None => pattern.matches(path),
+    }
+}
+
+fn lies_in(path: &[u8], folder: &[u8]) -> bool {
+    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+}

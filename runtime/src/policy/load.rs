@@ -1,0 +1,119 @@
+//! Reading the policy file, which must be its owner's alone to change.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use super::error::PolicyError;
+use super::{Policy, parse};
+use crate::model::ids::TypeName;
+
+/// The largest policy file, in bytes.
+pub const MAX_POLICY: u64 = 1 << 20;
+
+/// Reads the policy at `path`. `reserved` are the names of the modules that are built into the program.
+///
+/// # Errors
+/// If it cannot be read, is not a regular file, does not belong to root or to whoever runs this, can be written by others, or is wrong.
+pub fn load(path: &Path, reserved: &[TypeName]) -> Result<Policy, PolicyError> {
+    let failed = |source| PolicyError::Io { path: path.to_owned(), source };
+    // Opening a pipe would wait for its writer, so look first; what was opened is looked at again.
+    let before = path.metadata().map_err(failed)?;
+    if !before.is_file() {
+        return Err(PolicyError::NotAFile { path: path.to_owned() });
+    }
+    let file = File::open(path).map_err(failed)?;
+    check_file(path, &file.metadata().map_err(failed)?)?;
+    let mut bytes = Vec::new();
+    file.take(MAX_POLICY + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > MAX_POLICY {
+        return Err(PolicyError::TooLarge { path: path.to_owned(), cap: MAX_POLICY });
+    }
+    let text = String::from_utf8(bytes).map_err(|_| PolicyError::NotText { path: path.to_owned() })?;
+    parse(&text, reserved).map_err(|problems| PolicyError::Invalid { path: path.to_owned(), problems })
+}
+
+#[cfg(unix)]
+fn check_file(path: &Path, metadata: &std::fs::Metadata) -> Result<(), PolicyError> {
+    use std::os::unix::fs::MetadataExt as _;
+    if !metadata.is_file() {
+        return Err(PolicyError::NotAFile { path: path.to_owned() });
+    }
+    let owner = metadata.uid();
+    if owner != 0 && owner != rustix::process::geteuid().as_raw() {
+        return Err(PolicyError::Owner { path: path.to_owned(), owner });
+    }
+    let mode = metadata.mode() & 0o7777;
+    if mode & 0o022 != 0 {
+        return Err(PolicyError::Writable { path: path.to_owned(), mode });
+    }
+    Ok(())
+}
+
+/// Policies are for nodes, which run Linux; elsewhere they are only checked.
+#[cfg(not(unix))]
+fn check_file(path: &Path, metadata: &std::fs::Metadata) -> Result<(), PolicyError> {
+    if metadata.is_file() { Ok(()) } else { Err(PolicyError::NotAFile { path: path.to_owned() }) }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    fn file(text: &[u8], mode: u32) -> (tempfile::TempDir, std::path::PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("policy.hcl");
+        std::fs::write(&path, text).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        (folder, path)
+    }
+
+    #[test]
+    fn a_file_of_our_own_is_read() {
+        let (_folder, path) = file(b"# nothing\n", 0o644);
+        assert_eq!(load(&path, &[]).unwrap(), Policy::default());
+    }
+
+    #[test]
+    fn a_file_that_others_can_write_is_refused() {
+        for mode in [0o664, 0o646, 0o666, 0o620] {
+            let (_folder, path) = file(b"", mode);
+            let error = load(&path, &[]).unwrap_err();
+            assert!(matches!(error, PolicyError::Writable { mode: found, .. } if found == mode), "{error}");
+            assert!(error.hint().unwrap().starts_with("chmod go-w /"));
+        }
+    }
+
+    #[test]
+    fn a_file_of_somebody_else_is_refused() {
+        if !rustix::process::geteuid().is_root() {
+            // Only root can give a file away; as anybody else, root's own files are the other side of the rule.
+            assert!(check_file(Path::new("/"), &Path::new("/etc/passwd").metadata().unwrap()).is_ok());
+            return;
+        }
+        let (_folder, path) = file(b"", 0o644);
+        std::os::unix::fs::chown(&path, Some(12345), None).unwrap();
+        let error = load(&path, &[]).unwrap_err();
+        assert!(matches!(error, PolicyError::Owner { owner: 12345, .. }), "{error}");
+    }
+
+    #[test]
+    fn what_is_no_text_file_is_refused() {
+        let (folder, path) = file(b"\xff", 0o644);
+        assert!(matches!(load(&path, &[]), Err(PolicyError::NotText { .. })));
+        assert!(matches!(load(folder.path(), &[]), Err(PolicyError::NotAFile { .. })));
+        assert!(matches!(load(&folder.path().join("missing"), &[]), Err(PolicyError::Io { .. })));
+        let (_folder, path) = file(&vec![b'\n'; MAX_POLICY as usize + 1], 0o644);
+        assert!(matches!(load(&path, &[]), Err(PolicyError::TooLarge { .. })));
+    }
+
+    #[test]
+    fn wrong_text_is_refused_with_its_places() {
+        let (_folder, path) = file(b"\nmodul \"x\" {}\n", 0o600);
+        let error = load(&path, &[]).unwrap_err();
+        assert_eq!((error.problems().len(), error.problems()[0].line), (1, 2));
+        assert!(error.to_string().ends_with("is wrong in 1 place"), "{error}");
+    }
+}

@@ -1,0 +1,76 @@
+//! The node owner's policy: which modules may run on this node, and what they may do.
+//!
+//! [`load`] reads a policy file, strictly: what it does not know is an error, never ignored. [`Policy::decide`] then says of one
+//! component what it is granted, or why it is refused and which row would allow it. Deny by default; deny beats allow. It only
+//! decides: host functions hold every call to the grant. docs/reference/policy.md is the manual.
+
+mod decide;
+mod error;
+mod load;
+mod parse;
+mod row;
+mod units;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use host_functions::files::policy::PathPattern;
+
+use crate::model::digest::ComponentDigest;
+use crate::model::ids::TypeName;
+
+pub use decide::{Builtin, Decision, ModuleIdentity, Refusal, Unused, Want};
+pub use error::{PolicyError, Problem};
+pub use load::{MAX_POLICY, load};
+pub use parse::parse;
+pub use row::row_that_would_allow;
+
+/// A policy. The default one, of a node without a policy file, lets the modules that are built into the program run.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Policy {
+    modules: Vec<ModuleRow>,
+    builtins: BTreeMap<ComponentDigest, Line>,
+    deny: Deny,
+}
+
+/// A line of the policy file, from 1.
+type Line = usize;
+
+/// `module "NAME" { … }`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct ModuleRow {
+    name: TypeName,
+    digest: Option<ComponentDigest>,
+    files: FileRow,
+    limits: LimitRow,
+    line: Line,
+}
+
+/// All `files { … }` of a module.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct FileRow {
+    read: Option<Vec<PathPattern>>,
+    write: Option<Vec<PathPattern>>,
+    deny: Vec<PathPattern>,
+    setuid: Option<bool>,
+    chown: Option<bool>,
+    links: Option<bool>,
+}
+
+/// `limits { … }`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct LimitRow {
+    memory: Option<u64>,
+    deadline: Option<Duration>,
+}
+
+/// `deny { … }`: for every module, built-in or not.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct Deny {
+    files: Vec<PathPattern>,
+    modules: BTreeMap<TypeName, Line>,
+    digests: BTreeMap<ComponentDigest, Line>,
+}

@@ -1,0 +1,280 @@
+//! From a policy's text to a [`Policy`].
+//!
+//! Nothing is skipped: a word that is not known is an error with its place, since the owner meant something by it.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::str::FromStr;
+
+use hcl_edit::Span;
+use hcl_edit::expr::Expression;
+use hcl_edit::structure::{Attribute, Block, Body, Structure};
+use host_functions::files::policy::{NEVER, PathPattern};
+
+use super::error::Problem;
+use super::{Deny, FileRow, LimitRow, ModuleRow, Policy, units};
+use crate::model::digest::ComponentDigest;
+use crate::model::ids::TypeName;
+use crate::model::key::escape;
+
+/// Words that later versions may know. To ignore one would let more happen than its author wants.
+const LATER: [&str; 6] = ["signer", "processes", "packages", "systemd", "accounts", "facts"];
+
+/// Reads a policy. `reserved` are the names of the modules that are built into the program; rows for others must pin a digest.
+///
+/// # Errors
+/// Everything that is wrong, in the order of the text.
+pub fn parse(text: &str, reserved: &[TypeName]) -> Result<Policy, Vec<Problem>> {
+    let mut parser = Parser { text, reserved, problems: Vec::new() };
+    let mut policy = Policy::default();
+    match parser.body() {
+        Some(body) => parser.policy(&body, &mut policy),
+        None => return Err(parser.problems),
+    }
+    if parser.problems.is_empty() {
+        return Ok(policy);
+    }
+    parser.problems.sort_by_key(|problem| (problem.line, problem.column));
+    Err(parser.problems)
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    reserved: &'a [TypeName],
+    problems: Vec<Problem>,
+}
+
+impl Parser<'_> {
+    fn body(&mut self) -> Option<Body> {
+        match hcl_edit::parser::parse_body(self.text) {
+            Ok(body) => Some(body),
+            Err(error) => {
+                let (line, column) = (error.location().line(), error.location().column());
+                self.problems.push(Problem { line, column, message: escape(error.message()), hint: None });
+                None
+            }
+        }
+    }
+
+    fn policy(&mut self, body: &Body, policy: &mut Policy) {
+        for structure in body {
+            match structure {
+                Structure::Block(block) => self.row(block, policy),
+                Structure::Attribute(attribute) => {
+                    self.unknown(attribute.key.span(), "row", &attribute.key, &["module", "builtins", "deny"]);
+                }
+            }
+        }
+    }
+
+    fn row(&mut self, block: &Block, policy: &mut Policy) {
+        match block.ident.as_str() {
+            "module" => self.module(block, &mut policy.modules),
+            "builtins" => self.builtins(block, &mut policy.builtins),
+            "deny" => self.deny(block, &mut policy.deny),
+            other => self.unknown(block.ident.span(), "row", other, &["module", "builtins", "deny"]),
+        }
+    }
+
+    fn module(&mut self, block: &Block, modules: &mut Vec<ModuleRow>) {
+        let Some(name) = self.module_name(block) else { return };
+        let line = self.line(block.ident.span());
+        let mut row = ModuleRow { name, digest: None, files: FileRow::default(), limits: LimitRow::default(), line };
+        for structure in &block.body {
+            match structure {
+                Structure::Attribute(attribute) if attribute.has_key("digest") => {
+                    row.digest = self.text(attribute).and_then(|(text, span)| self.parsed(&text, span));
+                }
+                Structure::Block(inner) if inner.has_ident("files") => self.files(inner, &mut row.files),
+                Structure::Block(inner) if inner.has_ident("limits") => self.limits(inner, &mut row.limits),
+                Structure::Attribute(attribute) => {
+                    self.unknown(attribute.key.span(), "attribute of `module`", &attribute.key, &["digest"]);
+                }
+                Structure::Block(inner) => {
+                    self.unknown(inner.ident.span(), "interface", &inner.ident, &["files", "limits"]);
+                }
+            }
+        }
+        self.check_digest(block, &row);
+        modules.push(row);
+    }
+
+    fn module_name(&mut self, block: &Block) -> Option<TypeName> {
+        let [label] = block.labels.as_slice() else {
+            let hint = "write `module \"NAME\" { … }`";
+            self.problem(block.ident.span(), "a `module` row has one name", Some(hint));
+            return None;
+        };
+        self.parsed(label.as_str(), label.span())
+    }
+
+    fn check_digest(&mut self, block: &Block, row: &ModuleRow) {
+        if !block.body.has_attribute("digest") && !self.reserved.contains(&row.name) {
+            let message = format!("`{}` is not built in, so its row must name a `digest`", row.name);
+            self.problem(block.ident.span(), &message, Some("`runtime module inspect FILE` prints the digest"));
+        }
+    }
+
+    fn files(&mut self, block: &Block, files: &mut FileRow) {
+        self.no_labels(block);
+        for attribute in self.attributes(block, "attribute of `files`", &["read", "write", "deny", "setuid", "chown", "links"]) {
+            match attribute.key.as_str() {
+                "read" => files.read.get_or_insert_default().extend(self.allowed_paths(attribute)),
+                "write" => files.write.get_or_insert_default().extend(self.allowed_paths(attribute)),
+                "deny" => files.deny.extend(self.paths(attribute).into_iter().map(|(pattern, _)| pattern)),
+                "setuid" => self.word(attribute, &mut files.setuid),
+                "chown" => self.word(attribute, &mut files.chown),
+                _ => self.word(attribute, &mut files.links),
+            }
+        }
+    }
+
+    fn limits(&mut self, block: &Block, limits: &mut LimitRow) {
+        self.no_labels(block);
+        for attribute in self.attributes(block, "limit", &["memory", "deadline"]) {
+            let Some((text, span)) = self.text(attribute) else { continue };
+            let twice = match attribute.key.as_str() {
+                "memory" => self.amount(units::memory(&text), span).and_then(|bytes| limits.memory.replace(bytes)).is_some(),
+                _ => self.amount(units::deadline(&text), span).and_then(|time| limits.deadline.replace(time)).is_some(),
+            };
+            if twice {
+                self.problem(attribute.key.span(), "this limit is given twice", None);
+            }
+        }
+    }
+
+    fn builtins(&mut self, block: &Block, builtins: &mut BTreeMap<ComponentDigest, usize>) {
+        self.no_labels(block);
+        for attribute in self.attributes(block, "attribute of `builtins`", &["digests"]) {
+            self.lines(attribute, builtins);
+        }
+    }
+
+    fn deny(&mut self, block: &Block, deny: &mut Deny) {
+        self.no_labels(block);
+        for attribute in self.attributes(block, "attribute of `deny`", &["files", "modules", "digests"]) {
+            match attribute.key.as_str() {
+                "files" => deny.files.extend(self.paths(attribute).into_iter().map(|(pattern, _)| pattern)),
+                "modules" => self.lines(attribute, &mut deny.modules),
+                _ => self.lines(attribute, &mut deny.digests),
+            }
+        }
+    }
+
+    /// The members of a list, each with its line.
+    fn lines<T: FromStr + Ord>(&mut self, attribute: &Attribute, into: &mut BTreeMap<T, usize>)
+    where
+        T::Err: std::error::Error,
+    {
+        for (text, span) in self.texts(attribute) {
+            if let Some(value) = self.parsed(&text, span.clone()) {
+                into.insert(value, self.line(span));
+            }
+        }
+    }
+
+    fn allowed_paths(&mut self, attribute: &Attribute) -> Vec<PathPattern> {
+        let paths = self.paths(attribute);
+        for (pattern, span) in &paths {
+            if NEVER.iter().any(|folder| is_in(&pattern.literal_folder(), folder)) {
+                self.problem(span.clone(), "nothing in `/proc`, `/sys` and `/dev` can be granted", None);
+            }
+        }
+        paths.into_iter().map(|(pattern, _)| pattern).collect()
+    }
+
+    fn paths(&mut self, attribute: &Attribute) -> Vec<(PathPattern, Option<Range<usize>>)> {
+        let texts = self.texts(attribute);
+        texts.into_iter().filter_map(|(text, span)| Some((self.parsed(&text, span.clone())?, span))).collect()
+    }
+
+    /// The attributes of a block, of which `known` are the only ones; everything else in it is a problem.
+    fn attributes<'b>(&mut self, block: &'b Block, kind: &str, known: &[&str]) -> Vec<&'b Attribute> {
+        let mut attributes = Vec::new();
+        for structure in &block.body {
+            match structure {
+                Structure::Attribute(attribute) if known.contains(&attribute.key.as_str()) => attributes.push(attribute),
+                Structure::Attribute(attribute) => self.unknown(attribute.key.span(), kind, &attribute.key, known),
+                Structure::Block(inner) => self.unknown(inner.ident.span(), kind, &inner.ident, known),
+            }
+        }
+        attributes
+    }
+
+    fn no_labels(&mut self, block: &Block) {
+        if block.is_labeled() {
+            self.problem(block.ident.span(), &format!("a `{}` block has no name", block.ident.as_str()), None);
+        }
+    }
+
+    fn word(&mut self, attribute: &Attribute, into: &mut Option<bool>) {
+        let Some(value) = attribute.value.as_bool() else {
+            return self.problem(attribute.value.span(), &format!("`{}` must be true or false", attribute.key.as_str()), None);
+        };
+        if into.replace(value).is_some() {
+            self.problem(attribute.key.span(), &format!("`{}` is given twice", attribute.key.as_str()), None);
+        }
+    }
+
+    fn texts(&mut self, attribute: &Attribute) -> Vec<(String, Option<Range<usize>>)> {
+        let Some(array) = attribute.value.as_array() else {
+            let message = format!("`{}` must be a list of strings", attribute.key.as_str());
+            self.problem(attribute.value.span(), &message, Some("write `[\"…\"]`"));
+            return Vec::new();
+        };
+        array.iter().filter_map(|item| self.plain_text(item)).collect()
+    }
+
+    fn text(&mut self, attribute: &Attribute) -> Option<(String, Option<Range<usize>>)> {
+        self.plain_text(&attribute.value)
+    }
+
+    fn plain_text(&mut self, expression: &Expression) -> Option<(String, Option<Range<usize>>)> {
+        if let Some(text) = expression.as_str() {
+            return Some((text.to_owned(), expression.span()));
+        }
+        self.problem(expression.span(), "a plain string is wanted here: a policy is not evaluated", None);
+        None
+    }
+
+    fn parsed<T: FromStr>(&mut self, text: &str, span: Option<Range<usize>>) -> Option<T>
+    where
+        T::Err: std::error::Error,
+    {
+        text.parse().map_err(|error: T::Err| self.problem(span, &error.to_string(), None)).ok()
+    }
+
+    fn amount<T>(&mut self, amount: Result<T, String>, span: Option<Range<usize>>) -> Option<T> {
+        amount.map_err(|message| self.problem(span, &message, None)).ok()
+    }
+
+    fn unknown(&mut self, span: Option<Range<usize>>, kind: &str, found: &str, known: &[&str]) {
+        let shown: String = found.chars().take(80).collect();
+        let known: Vec<String> = known.iter().map(|word| format!("`{word}`")).collect();
+        let hint = format!("known here: {}", known.join(", "));
+        if LATER.contains(&found) {
+            let message = format!("`{shown}` is not supported by this version; to ignore it would not be safe");
+            return self.problem(span, &message, Some(&hint));
+        }
+        self.problem(span, &format!("unknown {kind} `{shown}`"), Some(&hint));
+    }
+
+    fn problem(&mut self, span: Option<Range<usize>>, message: &str, hint: Option<&str>) {
+        let (line, column) = self.place(span);
+        self.problems.push(Problem { line, column, message: escape(message), hint: hint.map(str::to_owned) });
+    }
+
+    fn line(&self, span: Option<Range<usize>>) -> usize {
+        self.place(span).0
+    }
+
+    fn place(&self, span: Option<Range<usize>>) -> (usize, usize) {
+        let before = &self.text[..span.map_or(0, |span| span.start)];
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+    }
+}
+
+fn is_in(path: &[u8], folder: &[u8]) -> bool {
+    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+}

@@ -1,0 +1,76 @@
+//! Amounts with units, as policies write them.
+
+use std::time::Duration;
+
+/// The least memory that a limit may say: one page of WebAssembly memory.
+const MIN_MEMORY: u64 = 64 << 10;
+
+/// The most: the whole of a 32-bit memory.
+const MAX_MEMORY: u64 = 4 << 30;
+
+/// The longest deadline: 24 hours.
+const MAX_DEADLINE: Duration = Duration::from_secs(86_400);
+
+/// Bytes, from `64MiB` and the like.
+///
+/// # Errors
+/// What is wrong with it.
+pub(super) fn memory(text: &str) -> Result<u64, String> {
+    let (number, unit) = split(text).ok_or("write a whole number and `KiB`, `MiB` or `GiB`, as in `64MiB`")?;
+    let factor = match unit {
+        "KiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        "GiB" => 1 << 30,
+        _ => return Err("the unit must be `KiB`, `MiB` or `GiB`, as in `64MiB`".to_owned()),
+    };
+    let bytes = number.checked_mul(factor).filter(|bytes| (MIN_MEMORY..=MAX_MEMORY).contains(bytes));
+    bytes.ok_or_else(|| "memory must be from 64KiB to 4GiB".to_owned())
+}
+
+/// A time, from `30s` and the like.
+///
+/// # Errors
+/// What is wrong with it.
+pub(super) fn deadline(text: &str) -> Result<Duration, String> {
+    let (number, unit) = split(text).ok_or("write a whole number and `ms`, `s`, `m` or `h`, as in `30s`")?;
+    let factor = match unit {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        _ => return Err("the unit must be `ms`, `s`, `m` or `h`, as in `30s`".to_owned()),
+    };
+    let time = number.checked_mul(factor).map(Duration::from_millis);
+    let time = time.filter(|time| !time.is_zero() && *time <= MAX_DEADLINE);
+    time.ok_or_else(|| "a deadline must be from 1ms to 24h".to_owned())
+}
+
+fn split(text: &str) -> Option<(u64, &str)> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    Some((text[..digits].parse().ok()?, &text[digits..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_has_a_unit_and_a_range() {
+        assert_eq!(memory("64MiB"), Ok(64 << 20));
+        assert_eq!(memory("64KiB"), Ok(64 << 10));
+        assert_eq!(memory("4GiB"), Ok(4 << 30));
+        for bad in ["", "64", "MiB", "64MB", "64 MiB", "-1MiB", "0MiB", "5GiB", "63KiB", "99999999999999999999GiB", "1.5GiB"] {
+            assert!(memory(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn deadlines_have_a_unit_and_a_range() {
+        assert_eq!(deadline("30s"), Ok(Duration::from_secs(30)));
+        assert_eq!(deadline("1ms"), Ok(Duration::from_millis(1)));
+        assert_eq!(deadline("24h"), Ok(MAX_DEADLINE));
+        for bad in ["", "30", "s", "30sec", "0s", "25h", "1441m", "18446744073709551615h", "1.5s", "1m30s"] {
+            assert!(deadline(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Every way in which a run does not give its result, sorted into the few kinds that fix exit code and heading.
+
+use crate::bundle::{BundleError, WriteError};
+use crate::engine::{Conflict, EngineError};
+use crate::journal::JournalError;
+use crate::language::Diagnostics;
+use crate::policy::PolicyError;
+use crate::receipt::ReceiptError;
+use crate::store::{Conflicts, StoreError};
+
+/// What kind of error it is; [`crate::cli`] has the exit code of each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// What was asked for cannot be.
+    Usage,
+    /// A manifest, bundle, module or policy is wrong.
+    BadData,
+    /// A file or the machine could not be used.
+    Io,
+    /// Another run holds the lock.
+    Locked,
+    /// The run was refused, and nothing was touched.
+    Refused,
+}
+
+/// Why a run gave no result.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The manifest is wrong; the text has every error at its place.
+    #[error("{0}")]
+    Manifest(Diagnostics),
+    /// A command that needs a bundle was given none.
+    #[error("no bundle was given")]
+    NoBundle,
+    /// A file named on the command line cannot be read.
+    #[error("cannot read `{}`", path.display())]
+    Input {
+        /// Which file.
+        path: std::path::PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// A module named on the command line cannot be used.
+    #[error("the module `{name}` cannot be used")]
+    Module {
+        /// The resource type that it was to serve.
+        name: String,
+        /// Why.
+        #[source]
+        source: EngineError,
+    },
+    /// A module named on the command line serves another type.
+    #[error("the module given for `{name}` serves the resource type `{serves}`")]
+    OtherType {
+        /// The name that was given.
+        name: String,
+        /// What it serves.
+        serves: String,
+    },
+    /// A module on the command line takes a name that is reserved.
+    #[error("the resource type `{name}` is built in, so no other module can take its name")]
+    Reserved {
+        /// The name.
+        name: String,
+    },
+    /// The bundle.
+    #[error(transparent)]
+    Bundle(#[from] BundleError),
+    /// Writing the bundle.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// The engine.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The policy file.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+    /// The receipt.
+    #[error(transparent)]
+    Receipt(#[from] ReceiptError),
+    /// The node.
+    #[error(transparent)]
+    Node(#[from] host_functions::node::NodeError),
+    /// The state.
+    #[error(transparent)]
+    Store(StoreError),
+    /// The journal.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// Objects that another manifest, or another resource, holds.
+    #[error("{0}")]
+    Claims(Conflicts),
+    /// Resources of one type that cannot be managed together on this node.
+    #[error("{}", conflicts(.0))]
+    Conflicts(Vec<Conflict>),
+    /// A thread could not be started.
+    #[error("a thread could not be started")]
+    Thread(#[source] std::io::Error),
+}
+
+impl From<StoreError> for RunError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Conflicts(conflicts) => Self::Claims(conflicts),
+            error => Self::Store(error),
+        }
+    }
+}
+
+fn conflicts(found: &[Conflict]) -> String {
+    let told = found.iter().map(|conflict| {
+        let names: Vec<String> = conflict.resources.iter().map(|id| format!("`{id}`")).collect();
+        format!("{} cannot be managed together: {}", names.join(" and "), conflict.message)
+    });
+    told.collect::<Vec<_>>().join("\n")
+}
+
+impl RunError {
+    /// What kind of error it is.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::NoBundle | Self::OtherType { .. } | Self::Reserved { .. } => ErrorKind::Usage,
+            Self::Manifest(_) | Self::Module { .. } | Self::Engine(_) | Self::Policy(_) => ErrorKind::BadData,
+            Self::Bundle(BundleError::Io { .. }) | Self::Input { .. } | Self::Write(_) => ErrorKind::Io,
+            Self::Bundle(_) => ErrorKind::BadData,
+            Self::Receipt(error) if error.is_refusal() => ErrorKind::Refused,
+            Self::Receipt(_) => ErrorKind::BadData,
+            Self::Store(error) if error.is_locked() => ErrorKind::Locked,
+            Self::Node(_) | Self::Store(_) | Self::Journal(_) | Self::Thread(_) => ErrorKind::Io,
+            Self::Claims(_) | Self::Conflicts(_) => ErrorKind::Refused,
+        }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Receipt(error) => error.hint(),
+            Self::Policy(error) => error.hint(),
+            Self::Store(error) => error.hint(),
+            Self::Claims(_) => Some("let one manifest manage the object, or make both declare it alike".into()),
+            Self::NoBundle => Some("name the bundle to apply".into()),
+            Self::Reserved { .. } => Some("give the module a name of its own".into()),
+            Self::OtherType { serves, .. } => Some(format!("write `--module {serves}=…`")),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,338 @@
+//! A run on a node, from the bundle to the report.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use host_functions::Node;
+
+use super::error::RunError;
+use super::request::NodeRequest;
+use super::{Observer, Recovery};
+use crate::apply::{self, Pace, Run, Unresolved};
+use crate::bundle::Bundle;
+use crate::engine::{Engine, EngineOptions};
+use crate::journal::{self, Journal, random_run_id};
+use crate::model::ids::{ResourceId, RunId, TypeName};
+use crate::model::report::{Note, Outcome, REPORT_VERSION, Report, ResourceReport, RunMode};
+use crate::plan::{self, Plan, Planned};
+use crate::policy::Policy;
+use crate::receipt::{self, Admitted, AdmittedModule};
+use crate::store::{
+    Admission, Claimed, DesiredDigest, Location, OpenIntent, Receipt, Recorded, RunEnding, RunKind, RunStart, Snapshot, Store,
+    View,
+};
+
+/// What a run on a node works with.
+struct Site {
+    node: Arc<Node>,
+    engine: Engine,
+    policy: Policy,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Site {
+    fn open(request: &NodeRequest) -> Result<Self, RunError> {
+        let own = [request.program.as_deref(), request.policy.as_deref(), Some(&request.state_dir), request.cache.as_deref()];
+        let protected: Vec<&Path> = own.into_iter().flatten().collect();
+        let policy = match &request.policy {
+            Some(path) => Policy::load(path)?,
+            None => Policy::default(),
+        };
+        Ok(Self {
+            node: Arc::new(Node::open(&request.root, &protected)?),
+            engine: Engine::new(EngineOptions { cache: request.cache.clone(), ..EngineOptions::default() })?,
+            policy,
+            runtime: tokio_runtime(request.parallelism)?,
+        })
+    }
+
+    fn admit(&self, bundle: Bundle) -> Result<Admitted, RunError> {
+        Ok(receipt::admit(bundle, &self.policy, &self.engine, self.node.facts())?)
+    }
+}
+
+/// A run without a trace: everything up to the checks.
+pub(super) fn look(request: &NodeRequest, observer: &dyn Observer) -> Result<Report, RunError> {
+    let bundle = Bundle::open(request.bundle()?)?;
+    let snapshot = Snapshot::open(&location(request), &request.scratch)?;
+    let site = Site::open(request)?;
+    let started = now();
+    let admitted = site.admit(bundle)?;
+    let owner = &admitted.catalog.owner;
+    let unresolved = waiting(&snapshot.view().open_intents(Some(owner))?);
+    let recorded = snapshot.view().recorded_of(owner)?;
+    let plan = plan_without_conflicts(&admitted, &site)?;
+    let claims = Claims::of(&admitted, &plan);
+    let conflicts = snapshot.view().conflicts(owner, &claims.taken, &claims.kept)?;
+    if !conflicts.is_empty() {
+        return Err(RunError::Claims(conflicts));
+    }
+    let run = run(&admitted, &plan, &site, RunMode::Noop, recorded, unresolved);
+    let resources = site.runtime.block_on(walk(run, &admitted, plan, request, observer))?;
+    Ok(report(admitted, None, RunMode::Noop, started, resources))
+}
+
+/// A run that converges the node.
+pub(super) fn converge(
+    request: &NodeRequest,
+    observer: &dyn Observer,
+    watch: Option<journal::Observer>,
+) -> Result<Report, RunError> {
+    let bundle = Bundle::open(request.bundle()?)?;
+    let mut store = Store::open(&location(request))?;
+    if let Some(watch) = watch {
+        store.observe(watch);
+    }
+    let site = Site::open(request)?;
+    // The folder may have been made just now.
+    site.node.protect(&request.state_dir)?;
+    let started = now();
+    let admitted = site.admit(bundle)?;
+    let id = random_run_id();
+    let owner = Some(admitted.catalog.owner.clone());
+    store.begin_run(&RunStart { run: id.clone(), kind: RunKind::Apply, owner, at: milliseconds() })?;
+    let (store, recovery) = recover_open(store, &id, &admitted.modules, Some(&admitted), &site)?;
+    let (mut store, walked) = walk_on_record(store, &id, &admitted, &site, request, (recovery.unresolved, observer));
+    match walked {
+        Ok(resources) => {
+            let report = report(admitted, Some(id.clone()), RunMode::Apply, started, resources);
+            finish(&mut store, &id, &report)?;
+            Ok(report)
+        }
+        Err(error) => {
+            // Only a refusal leaves a store that can be written; what else went wrong is told, and the run stays without an end.
+            if let (Some(store), RunError::Claims(_) | RunError::Conflicts(_)) = (store.as_mut(), &error) {
+                store.end_run(&id, RunEnding::Refused, milliseconds())?;
+            }
+            Err(error)
+        }
+    }
+}
+
+/// Settles what is open, of whatever owner, with the modules at hand.
+pub(super) fn recover(request: &NodeRequest) -> Result<Recovery, RunError> {
+    let bundle = request.bundle.as_deref().map(Bundle::open).transpose()?;
+    let mut store = Store::open(&location(request))?;
+    let site = Site::open(request)?;
+    site.node.protect(&request.state_dir)?;
+    let mut modules = receipt::builtin_modules(&site.policy, &site.engine)?;
+    if let Some(bundle) = bundle {
+        modules.extend(site.admit(bundle)?.modules);
+    }
+    let id = random_run_id();
+    store.begin_run(&RunStart { run: id.clone(), kind: RunKind::Recover, owner: None, at: milliseconds() })?;
+    let (mut store, recovery) = recover_open(store, &id, &modules, None, &site)?;
+    let ending = if recovery.unresolved.is_empty() { RunEnding::Converged } else { RunEnding::Unresolved };
+    store.end_run(&id, ending, milliseconds())?;
+    Ok(Recovery { recovered: recovery.recovered, unresolved: recovery.unresolved })
+}
+
+/// Settles open intents: of the owner of `admitted`, or of all.
+fn recover_open(
+    store: Store,
+    id: &RunId,
+    modules: &BTreeMap<TypeName, AdmittedModule>,
+    admitted: Option<&Admitted>,
+    site: &Site,
+) -> Result<(Store, apply::Recovery), RunError> {
+    let open = store.view().open_intents(admitted.map(|admitted| &admitted.catalog.owner))?;
+    if open.is_empty() {
+        return Ok((store, apply::Recovery::default()));
+    }
+    let journal = Journal::start(store, id.clone()).map_err(RunError::Thread)?;
+    let recovery = site.runtime.block_on(apply::recover(&open, modules, &site.node, &journal.handle()))?;
+    Ok((journal.finish()?, recovery))
+}
+
+type Told<'a> = (BTreeMap<ResourceId, Unresolved>, &'a dyn Observer);
+
+/// Plans, takes the claims, and walks. Gives the store back where it can still be written.
+fn walk_on_record(
+    mut store: Store,
+    id: &RunId,
+    admitted: &Admitted,
+    site: &Site,
+    request: &NodeRequest,
+    (unresolved, observer): Told<'_>,
+) -> (Option<Store>, Result<Vec<ResourceReport>, RunError>) {
+    let begun = begin(&mut store, id, admitted, site, unresolved);
+    let (mut run, plan) = match begun {
+        Ok(begun) => begun,
+        Err(error) => return (Some(store), Err(error)),
+    };
+    let journal = match Journal::start(store, id.clone()) {
+        Ok(journal) => journal,
+        Err(error) => return (None, Err(RunError::Thread(error))),
+    };
+    run.id = Some(id.clone());
+    run.journal = Some(journal.handle());
+    let walked = site.runtime.block_on(walk(run, admitted, plan, request, observer));
+    match journal.finish() {
+        Ok(store) => (Some(store), walked),
+        Err(error) => (None, Err(walked.err().unwrap_or(error.into()))),
+    }
+}
+
+fn begin(
+    store: &mut Store,
+    id: &RunId,
+    admitted: &Admitted,
+    site: &Site,
+    unresolved: BTreeMap<ResourceId, Unresolved>,
+) -> Result<(Run, Plan), RunError> {
+    let plan = plan_without_conflicts(admitted, site)?;
+    let claims = Claims::of(admitted, &plan);
+    let receipt = Receipt {
+        owner: admitted.catalog.owner.clone(),
+        bundle: admitted.bundle.digest(),
+        serial: admitted.catalog.serial,
+        components: admitted.catalog.modules.iter().map(|(name, module)| (name.clone(), module.component)).collect(),
+        policy: admitted.policy.clone(),
+        at: milliseconds(),
+    };
+    store.admit(&Admission { run: id.clone(), receipt, resources: claims.taken, kept: claims.kept })?;
+    let recorded = store.view().recorded_of(&admitted.catalog.owner)?;
+    Ok((run(admitted, &plan, site, RunMode::Apply, recorded, unresolved), plan))
+}
+
+fn plan_without_conflicts(admitted: &Admitted, site: &Site) -> Result<Plan, RunError> {
+    let plan = plan::plan(admitted, &site.node, site.runtime.handle());
+    if plan.conflicts.is_empty() { Ok(plan) } else { Err(RunError::Conflicts(plan.conflicts)) }
+}
+
+fn run(
+    admitted: &Admitted,
+    plan: &Plan,
+    site: &Site,
+    mode: RunMode,
+    recorded: BTreeMap<ResourceId, Recorded>,
+    unresolved: BTreeMap<ResourceId, Unresolved>,
+) -> Run {
+    Run {
+        id: None,
+        mode,
+        owner: admitted.catalog.owner.clone(),
+        node: Arc::clone(&site.node),
+        assets: Arc::clone(&plan.assets) as Arc<dyn host_functions::assets::AssetSource>,
+        journal: None,
+        recorded,
+        unresolved,
+        groups: plan.groups.clone(),
+    }
+}
+
+async fn walk(
+    run: Run,
+    admitted: &Admitted,
+    plan: Plan,
+    request: &NodeRequest,
+    observer: &dyn Observer,
+) -> Result<Vec<ResourceReport>, RunError> {
+    let pace = Pace { parallelism: request.parallelism, fail_fast: request.fail_fast };
+    observer.begun(plan.resources.len());
+    Ok(apply::walk(&Arc::new(run), &admitted.catalog, plan, pace, observer).await?)
+}
+
+/// What a plan claims, in the terms of the store.
+struct Claims {
+    taken: Vec<Claimed>,
+    kept: Vec<ResourceId>,
+}
+
+impl Claims {
+    fn of(admitted: &Admitted, plan: &Plan) -> Self {
+        let mut claims = Self { taken: Vec::new(), kept: Vec::new() };
+        for (planned, resource) in plan.resources.iter().zip(&admitted.catalog.resources) {
+            match planned {
+                Planned::Ready(ready) => claims.taken.push(Claimed {
+                    resource: ready.id.clone(),
+                    claims: ready.claims.clone(),
+                    desired: Some(DesiredDigest::of(ready.desired_text.as_bytes())),
+                    component: ready.module.digest(),
+                }),
+                Planned::Ended(report) if report.outcome == Outcome::Skipped => claims.kept.push(report.id.clone()),
+                // It is declared, so what it claims is this owner's, though nothing can be done about it in this run.
+                Planned::Ended(_) => claims.taken.push(Claimed {
+                    resource: resource.id.clone(),
+                    claims: resource.claims.clone(),
+                    desired: None,
+                    component: admitted.modules[&resource.id.type_name].module.digest(),
+                }),
+            }
+        }
+        claims
+    }
+}
+
+/// In noop nothing is recovered: what is open blocks its resource.
+fn waiting(open: &[OpenIntent]) -> BTreeMap<ResourceId, Unresolved> {
+    let unresolved = |intent: &OpenIntent| Unresolved {
+        reason: format!("run {} began to change it and did not finish", intent.run),
+        hint: Some("apply again, or `runtime recover`".into()),
+    };
+    open.iter().map(|intent| (intent.resource.clone(), unresolved(intent))).collect()
+}
+
+fn report(
+    admitted: Admitted,
+    run: Option<RunId>,
+    mode: RunMode,
+    started: String,
+    resources: Vec<ResourceReport>,
+) -> Report {
+    let modules = &admitted.catalog.modules;
+    let notes: Vec<Note> = admitted.notes;
+    Report {
+        report_version: REPORT_VERSION,
+        run,
+        mode,
+        owner: admitted.catalog.owner.clone(),
+        serial: admitted.catalog.serial,
+        bundle: admitted.bundle.digest(),
+        modules: modules.iter().map(|(name, module)| (name.to_string(), module.component)).collect(),
+        started,
+        ended: now(),
+        notes,
+        resources,
+    }
+}
+
+fn finish(store: &mut Option<Store>, id: &RunId, report: &Report) -> Result<(), RunError> {
+    let store = store.as_mut().expect("a walk that ended well gives the store back");
+    let text = serde_json::to_string(report).expect("a report is plain data");
+    store.put_report(id, &text)?;
+    store.end_run(id, ending(report), milliseconds())?;
+    Ok(())
+}
+
+fn ending(report: &Report) -> RunEnding {
+    let summary = report.summary();
+    if summary.unresolved > 0 {
+        RunEnding::Unresolved
+    } else if summary.failed + summary.refused > 0 {
+        RunEnding::Failed
+    } else if summary.unmet + summary.no_provider + summary.cannot_plan + summary.not_reached > 0 {
+        RunEnding::Incomplete
+    } else {
+        RunEnding::Converged
+    }
+}
+
+fn location(request: &NodeRequest) -> Location {
+    Location { folder: request.state_dir.clone(), root: request.root.clone() }
+}
+
+fn tokio_runtime(parallelism: usize) -> Result<tokio::runtime::Runtime, RunError> {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.worker_threads(2).max_blocking_threads(parallelism.max(1) + 8).enable_time();
+    builder.build().map_err(RunError::Thread)
+}
+
+fn now() -> String {
+    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+}
+
+fn milliseconds() -> i64 {
+    jiff::Timestamp::now().as_millisecond()
+}
