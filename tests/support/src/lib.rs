@@ -1,3 +1,11 @@
-//! Placeholder.
+//! What whole-system tests share: nodes of their own, what commands gave, and hostile guests.
+//!
+//! It knows the program from outside only, and depends on nothing of it.
+
+pub use command_output::CommandOutput;
+pub use test_node::TestNode;
 
 pub mod guests;
+
+mod command_output;
+mod test_node;
