@@ -2,6 +2,8 @@
 //!
 //! It knows the program from outside only, and depends on nothing of it.
 
+#![allow(clippy::disallowed_methods, reason = "the test kit makes folders, files and processes for tests")]
+
 pub use command_output::CommandOutput;
 pub use test_node::TestNode;
 
