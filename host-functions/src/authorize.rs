@@ -119,10 +119,9 @@ pub struct Denial {
 ///
 /// # Errors
 /// The denial.
-pub fn authorize(standing: &Standing<'_>, call: &HostCall, resolved: Option<&[u8]>) -> Result<(), Denial> {
-    by_phase(standing, call)
-        .and_then(|()| by_interface(standing, call, resolved))
-        .map_err(|rule| Denial::new(standing, call, rule))
+pub fn authorize(standing: &Standing<'_>, call: &HostCall, resolved: Option<&[u8]>) -> Result<(), Box<Denial>> {
+    let allowed = by_phase(standing, call).and_then(|()| by_interface(standing, call, resolved));
+    allowed.map_err(|rule| Box::new(Denial::new(standing, call, rule)))
 }
 
 fn by_phase(standing: &Standing<'_>, call: &HostCall) -> Result<(), Rule> {
@@ -158,6 +157,11 @@ fn by_interface(standing: &Standing<'_>, call: &HostCall, resolved: Option<&[u8]
 }
 
 impl Denial {
+    /// What would allow the call: the policy row, in words.
+    pub fn hint(&self) -> Option<String> {
+        self.row.as_ref().map(|row| format!("the node's owner can allow it with this row in the policy file:\n{row}"))
+    }
+
     pub(crate) fn new(standing: &Standing<'_>, call: &HostCall, rule: Rule) -> Self {
         let row = row(&standing.rights.module, &rule);
         Self { call: call.name(), subject: call.subject(), changes: call.changes(), rule, row }

@@ -42,6 +42,7 @@ pub struct HostContext {
     pub(crate) log: LogBook,
     denials: Vec<Denial>,
     more_denials: u64,
+    let_change_through: bool,
 }
 
 impl HostContext {
@@ -61,6 +62,7 @@ impl HostContext {
             log: LogBook::default(),
             denials: Vec::new(),
             more_denials: 0,
+            let_change_through: false,
         }
     }
 
@@ -113,6 +115,21 @@ impl HostContext {
     /// The messages that the guest wrote.
     pub fn log(&self) -> &LogBook {
         &self.log
+    }
+
+    /// Takes what the guest wrote for the operator, oldest first; what it wrote for its author goes to `tracing` alone. The caps
+    /// on an attempt go on counting.
+    pub fn take_log(&mut self) -> Vec<String> {
+        self.log.take()
+    }
+
+    /// Whether a call that changes the node has passed every check, so that something may have changed since.
+    pub fn let_change_through(&self) -> bool {
+        self.let_change_through
+    }
+
+    pub(crate) fn note_change(&mut self) {
+        self.let_change_through = true;
     }
 
     /// The calls that were refused, oldest first, at most [`MAX_DENIALS`], and how many more there were.
@@ -172,18 +189,18 @@ impl HostContext {
     /// Refuses an allowed call by a rule that only the node can tell.
     pub(crate) fn deny(&mut self, call: &HostCall, rule: Rule) -> CallError {
         let denial = Denial::new(&self.standing(), call, rule);
-        self.refuse(denial)
+        self.refuse(Box::new(denial))
     }
 
-    fn refuse(&mut self, denial: Denial) -> CallError {
+    fn refuse(&mut self, denial: Box<Denial>) -> CallError {
         self.record(denial.call.clone(), denial.subject.clone(), Verdict::Denied(denial.rule.to_string()));
         let first_change = denial.changes && self.denied_change().is_none();
         if self.denials.len() < MAX_DENIALS || first_change {
-            self.denials.push(denial.clone());
+            self.denials.push(Denial::clone(&denial));
         } else {
             self.more_denials += 1;
         }
-        denial.into()
+        CallError::Denied(denial)
     }
 
     fn record(&self, call: String, subject: String, verdict: Verdict) {

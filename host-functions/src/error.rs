@@ -96,12 +96,6 @@ fn describe(errno: Errno) -> String {
     escape(text.split(" (os error").next().unwrap_or(&text))
 }
 
-impl From<Denial> for CallError {
-    fn from(denial: Denial) -> Self {
-        CallError::Denied(Box::new(denial))
-    }
-}
-
 impl From<wasmtime::component::ResourceTableError> for CallError {
     fn from(error: wasmtime::component::ResourceTableError) -> Self {
         match error {

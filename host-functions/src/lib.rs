@@ -7,6 +7,8 @@
 //! To add an interface: its WIT file, a folder here, a variant in `HostCall` for each function, and a line in [`linker`]. A test walks
 //! the WIT and fails for a function without a variant.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests make the files that they are about"))]
+
 pub mod grant;
 
 pub mod effects;
@@ -55,3 +57,4 @@ pub mod log;
 pub use context::{HostContext, HostView};
 pub use linker::add_to_linker;
 pub use node::Node;
+pub use phase::Phase;

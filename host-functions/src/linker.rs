@@ -18,3 +18,28 @@ pub fn add_to_linker<T: HostView + Send + 'static>(linker: &mut Linker<T>) -> wa
     host::facts::add_to_linker::<T, Data>(linker, T::host)?;
     host::log::add_to_linker::<T, Data>(linker, T::host)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Data(HostContext);
+
+    impl HostView for Data {
+        fn host(&mut self) -> &mut HostContext {
+            &mut self.0
+        }
+    }
+
+    #[test]
+    fn every_interface_is_linked_once() {
+        let engine = wasmtime::Engine::default();
+        let mut linker = Linker::<Data>::new(&engine);
+        add_to_linker(&mut linker).unwrap();
+        for name in ["types", "files", "assets", "accounts", "facts", "log"] {
+            let name = format!("runtime:host/{name}@0.1.0");
+            linker.instance(&name).unwrap_or_else(|error| panic!("{name}: {error}"));
+        }
+        assert!(add_to_linker(&mut linker).is_err(), "nothing is shadowed");
+    }
+}

@@ -171,6 +171,12 @@ impl Attempt {
     /// Observes, stages and commits.
     pub(crate) fn put(&mut self, path: &str, content: &[u8]) -> Result<(), CallError> {
         let handle = self.open(path)?;
+        let put = self.put_at(handle, content);
+        files::HostObject::drop(&mut self.context, Resource::new_own(handle.0)).unwrap();
+        put
+    }
+
+    fn put_at(&mut self, handle: Handle, content: &[u8]) -> Result<(), CallError> {
         self.observe(handle)?;
         let staged = self.stage(handle, content)?;
         let committed = self.commit(staged);

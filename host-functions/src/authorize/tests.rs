@@ -152,7 +152,7 @@ fn rights() -> Rights {
     rights
 }
 
-fn ask(rights: &Rights, phase: Phase, intent_open: bool, call: &HostCall) -> Result<(), Denial> {
+fn ask(rights: &Rights, phase: Phase, intent_open: bool, call: &HostCall) -> Result<(), Box<Denial>> {
     authorize(&Standing { rights, phase, intent_open, staging_name: Some(STAGING), run_as: (0, 0) }, call, None)
 }
 

@@ -63,8 +63,7 @@ impl HostContext {
             (_, None) => {
                 chown_handle(&place, handle.as_fd(), &stat, wanted)?;
                 chmod_handle(&place, handle.as_fd(), wanted.or(&stat).mode)?;
-                // It cannot be opened, so it cannot be synced alone.
-                rustix::fs::sync();
+                place.sync_file_system()?;
             }
         }
         place.sync_folder()?;

@@ -3,6 +3,7 @@
 //! The host's own reading, for people. It goes through the same authorisation as a guest's reading in a check, so that a module cannot
 //! have shown what it may not read; and what is sensitive is never shown.
 
+use std::fmt;
 use std::time::{Duration, Instant};
 
 use similar::TextDiff as Difference;
@@ -39,24 +40,26 @@ pub enum TextDiff {
     Summary(String),
 }
 
-/// What changing the file at `path` to the asset `digest` changes. None if the attempt may not read either, or reading failed: a
-/// difference is a help, and no reason to refuse a plan.
-pub fn text_diff(context: &mut HostContext, path: &[u8], digest: &str) -> Option<TextDiff> {
+impl fmt::Display for TextDiff {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (TextDiff::Unified(text) | TextDiff::Summary(text)) = self;
+        f.write_str(text)
+    }
+}
+
+/// What changing the file at `path` to the asset `digest` changes.
+///
+/// # Errors
+/// If the attempt may not read either, or reading failed. A difference is a help: its want is no reason to refuse a plan.
+pub fn text_diff(context: &mut HostContext, path: &[u8], digest: Digest) -> Result<TextDiff, CallError> {
     let phase = context.phase();
     context.set_phase(Phase::Display);
     let difference = difference(context, path, digest);
     context.set_phase(phase);
-    match difference {
-        Ok(difference) => Some(difference),
-        Err(error) => {
-            tracing::debug!(%error, "no difference of text");
-            None
-        }
-    }
+    difference
 }
 
-fn difference(context: &mut HostContext, path: &[u8], digest: &str) -> Result<TextDiff, CallError> {
-    let digest: Digest = digest.parse().map_err(|error: crate::digest::DigestError| CallError::invalid(error.to_string()))?;
+fn difference(context: &mut HostContext, path: &[u8], digest: Digest) -> Result<TextDiff, CallError> {
     let after_size = assets::Host::size(context, digest.to_string())?;
     if context.rights().assets.get(&digest) == Some(&Sensitivity::Sensitive) {
         return Ok(TextDiff::Summary("sensitive, not shown".to_owned()));

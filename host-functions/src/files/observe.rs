@@ -80,6 +80,7 @@ impl HostContext {
     }
 }
 
+#[allow(clippy::useless_conversion, reason = "the number of links is narrower on some machines")]
 fn observation(kind: Kind, stat: &Stat, target: Option<Vec<u8>>, digest: Option<Digest>) -> Observation {
     Observation {
         kind,

@@ -1,6 +1,6 @@
 //! From a call about a path to an open parent directory, with every check that needs the node.
 
-use rustix::fd::{AsFd as _, OwnedFd};
+use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
@@ -95,9 +95,18 @@ impl Place {
 
     /// Makes changes of names in the directory durable.
     pub(super) fn sync_folder(&self) -> Result<(), CallError> {
+        self.sync_through_folder(|folder| rustix::fs::fsync(folder))
+    }
+
+    /// Makes everything on the file system durable: for an object that cannot be opened, and so not be synced alone.
+    pub(super) fn sync_file_system(&self) -> Result<(), CallError> {
+        self.sync_through_folder(|folder| rustix::fs::syncfs(folder))
+    }
+
+    fn sync_through_folder(&self, sync: impl FnOnce(BorrowedFd<'_>) -> Result<(), Errno>) -> Result<(), CallError> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let synced = match rustix::fs::openat(&self.parent, ".", flags, Mode::empty()) {
-            Ok(folder) => rustix::fs::fsync(folder),
+            Ok(folder) => sync(folder.as_fd()),
             // A directory that this user may write but not read.
             Err(Errno::ACCESS) => {
                 rustix::fs::sync();
@@ -163,6 +172,7 @@ impl HostContext {
             if let Err(first) = node.registry().hold(folder, &place.name, holder) {
                 return Err(self.deny(call, Rule::Held { by: first.resource, path: escape_bytes(&first.path) }));
             }
+            self.note_change();
         }
         Ok(Located::At(place))
     }

@@ -16,9 +16,6 @@ impl HostContext {
     /// `object.remove`, already authorised.
     pub(super) fn remove_object(&mut self, call: &HostCall, object: &Object, recursive: bool) -> Result<(), CallError> {
         let Some(place) = self.locate(call, &object.path)?.existing() else { return Ok(()) };
-        if place.is_root() {
-            return Err(CallError::invalid("`/` cannot be removed"));
-        }
         let Some((handle, stat)) = place.handle()? else {
             object.seen.set(Seen::Nothing);
             return Ok(());

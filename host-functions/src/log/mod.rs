@@ -30,6 +30,16 @@ impl LogBook {
         &self.lines
     }
 
+    /// Takes the messages for the operator out, warnings marked as such, and forgets the others.
+    pub(crate) fn take(&mut self) -> Vec<String> {
+        let shown = |line: Line| match line.level {
+            Level::Debug => None,
+            Level::Info => Some(line.text),
+            Level::Warning => Some(format!("warning: {}", line.text)),
+        };
+        std::mem::take(&mut self.lines).into_iter().filter_map(shown).collect()
+    }
+
     /// Adds a message and gives what was kept of it; none if the book is full.
     pub(crate) fn add(&mut self, level: Level, message: &str) -> Option<&Line> {
         if self.full {
@@ -81,6 +91,21 @@ mod tests {
         assert!(text.len() < MAX_MESSAGE + 64);
         let controls = "\u{1b}".repeat(MAX_MESSAGE);
         assert!(book.add(Level::Info, &controls).unwrap().text.len() < MAX_MESSAGE + 64);
+    }
+
+    #[test]
+    fn operators_get_what_is_meant_for_them_once() {
+        let mut book = LogBook::default();
+        for (level, text) in [(Level::Debug, "a"), (Level::Info, "b"), (Level::Warning, "c")] {
+            book.add(level, text);
+        }
+        assert_eq!(book.take(), ["b", "warning: c"]);
+        assert!(book.take().is_empty());
+        for _ in 0..100 {
+            book.add(Level::Info, &"x".repeat(MAX_MESSAGE));
+            book.take();
+        }
+        assert!(book.add(Level::Info, "x").is_none(), "taking makes no room");
     }
 
     #[test]

@@ -62,7 +62,8 @@ impl Journal {
         self.handle.clone()
     }
 
-    /// Waits until everything is on disk and gives the state back. Handles that are left answer [`JournalError::Closed`]. Blocks.
+    /// Waits until everything is on disk and gives the state back. Handles that are left answer [`JournalError::Closed`].
+    /// Blocks, and panics in asynchronous code.
     ///
     /// # Errors
     /// If something given earlier could not be written or was refused. An intent whose settlement was lost so stays open.
@@ -94,7 +95,7 @@ impl JournalHandle {
         self.ask_intent(intention)?.await.map_err(|_| JournalError::Closed)?
     }
 
-    /// As [`JournalHandle::intend`], for callers that are not asynchronous.
+    /// As [`JournalHandle::intend`], for callers that are not asynchronous; it panics in asynchronous code.
     ///
     /// # Errors
     /// The same.
@@ -140,7 +141,7 @@ impl JournalHandle {
         self.ask_flush()?.await.map_err(|_| JournalError::Closed)?
     }
 
-    /// As [`JournalHandle::flush`], for callers that are not asynchronous.
+    /// As [`JournalHandle::flush`], for callers that are not asynchronous; it panics in asynchronous code.
     ///
     /// # Errors
     /// The same.

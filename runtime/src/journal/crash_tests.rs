@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::tests::{begin, check_history, ended, intention, location, owner, recorded};
 use super::*;
 use crate::model::digest::{BundleDigest, ComponentDigest};
-use crate::store::{Admission, Claimed, Receipt, RunEnding, RunKind, Store};
+use crate::store::hazard_tests::look_at;
+use crate::store::{Admission, Claimed, Receipt, RunEnding, RunKind, Snapshot, Store, View};
 
 const FOLDER: &str = "RUNTIME_TEST_CRASH_FOLDER";
 const MOMENT: &str = "RUNTIME_TEST_CRASH_MOMENT";
@@ -102,8 +103,10 @@ fn killed_at_each_event_the_state_is_whole_and_a_later_run_goes_on() {
     for moment in 1..=moments {
         let base = tempfile::tempdir().unwrap();
         killed_at(base.path(), moment);
+        let seen = look_without_touching(base.path());
         let mut store = Store::open(&location(base.path())).expect("the lock died with its process, and the state is whole");
         check_what_it_left(&store, base.path(), moment);
+        assert_eq!(entries(store.view()), seen, "moment {moment}: who only looked saw the same");
         let recovery = begin(&mut store, RunKind::Recover);
         for open in store.view().open_intents(None).unwrap() {
             store.resolve(&recovery, open.intent, Resolution::Recovered, None).unwrap();
@@ -120,6 +123,18 @@ fn statuses(store: &Store) -> BTreeMap<IntentId, Status> {
     store.view().all_intents().into_iter().map(|(intent, status, _)| (intent, status)).collect()
 }
 
+fn entries(view: &View) -> Vec<Entry> {
+    view.runs(None, 10).unwrap().iter().flat_map(|run| view.entries(&run.run).unwrap()).collect()
+}
+
+fn look_without_touching(base: &Path) -> Vec<Entry> {
+    let scratch = tempfile::tempdir().unwrap();
+    let before = look_at(base);
+    let seen = entries(Snapshot::open(&location(base), scratch.path()).unwrap().view());
+    assert!(look_at(base) == before, "looking leaves everything as it is");
+    seen
+}
+
 fn check_what_it_left(store: &Store, base: &Path, moment: usize) {
     check_history(store, statuses(store));
     let known: Vec<StagingName> = store.view().all_intents().into_iter().map(|(_, _, name)| name).collect();
@@ -127,9 +142,7 @@ fn check_what_it_left(store: &Store, base: &Path, moment: usize) {
         let name: StagingName = entry.unwrap().file_name().to_str().unwrap().parse().unwrap();
         assert!(known.contains(&name), "moment {moment}: a change without its intent");
     }
-    let runs = store.view().runs(None, 10).unwrap();
-    let on_disk: Vec<i64> =
-        runs.iter().flat_map(|run| store.view().entries(&run.run).unwrap()).map(|entry| entry.sequence).collect();
+    let on_disk: Vec<i64> = entries(store.view()).iter().map(|entry| entry.sequence).collect();
     let told = std::fs::read_to_string(base.join("durable")).unwrap_or_default();
     for sequence in told.lines() {
         assert!(on_disk.contains(&sequence.parse().unwrap()), "moment {moment}: event {sequence} was said to be durable");

@@ -51,8 +51,8 @@ impl Claimed {
 }
 
 impl View {
-    /// What stands in the way of an admission: claims of other owners, unless state and component are equal; those of `kept`
-    /// resources; and those of `resources` among themselves. Takes nothing.
+    /// What stands in the way of an admission: claims of other owners, unless state and component are equal; those that `kept`
+    /// resources and resources with an open intent keep; and those of `resources` among themselves. Takes nothing.
     ///
     /// # Errors
     /// If the database cannot be read.
@@ -63,7 +63,7 @@ impl View {
 
 impl Store {
     /// Accepts a bundle: its receipt is put on record and its claims are taken, in one transaction; claims that this version no
-    /// longer has are released.
+    /// longer has are released, but for those of resources with an open intent.
     ///
     /// # Errors
     /// [`StoreError::Conflicts`] with every conflict, and then nothing is taken or released; if the run is not on record or has
@@ -93,8 +93,12 @@ impl Store {
     /// them now.
     ///
     /// # Errors
-    /// If the database cannot be written.
+    /// [`StoreError::Blocked`] if an intent of the owner is open: nobody knows yet what became of its object; if the database cannot be
+    /// written.
     pub fn release(&mut self, owner: &OwnerName) -> Result<usize, StoreError> {
+        if let Some(open) = self.view().open_intents(Some(owner))?.into_iter().next() {
+            return Err(StoreError::Blocked { resource: open.resource, intent: open.intent });
+        }
         let batch = self.batch()?;
         let failed = batch.failed("release claims");
         let released = batch.connection().execute("DELETE FROM claims WHERE owner = ?1", [owner.as_str()]).map_err(&failed)?;
@@ -110,7 +114,7 @@ fn conflicts(
     resources: &[Claimed],
     kept: &[ResourceId],
 ) -> rusqlite::Result<Conflicts> {
-    let kept: BTreeSet<&ResourceId> = kept.iter().collect();
+    let kept = keepers(connection, owner, kept)?;
     let mut index = ClaimIndex::default();
     let mut statement = connection.prepare("SELECT * FROM claims")?;
     for held in statement.query_map([], held)? {
@@ -128,6 +132,16 @@ fn conflicts(
         index.insert(wanted);
     }
     Ok(found)
+}
+
+/// The resources of `owner` that keep what they have: those that are skipped, and those with an open intent, since nobody knows what
+/// became of their objects.
+fn keepers(connection: &Connection, owner: &OwnerName, skipped: &[ResourceId]) -> rusqlite::Result<BTreeSet<ResourceId>> {
+    let mut statement = connection.prepare(
+        "SELECT resource FROM intents WHERE owner = ?1 AND status IN ('intended', 'partial', 'unknown', 'partial_unknown')",
+    )?;
+    let open = statement.query_map([owner.as_str()], |row| parsed(row, "resource"))?;
+    skipped.iter().cloned().map(Ok).chain(open).collect()
 }
 
 fn insert_receipt(
@@ -154,14 +168,14 @@ fn replace_claims(
     resources: &[Claimed],
     kept: &[ResourceId],
 ) -> rusqlite::Result<()> {
-    let kept: BTreeSet<String> = kept.iter().map(ToString::to_string).collect();
+    let kept = keepers(connection, owner, kept)?;
     let before = connection
         .prepare("SELECT DISTINCT resource FROM claims WHERE owner = ?1")?
-        .query_map([owner.as_str()], |row| row.get::<_, String>(0))?
+        .query_map([owner.as_str()], |row| parsed::<ResourceId>(row, "resource"))?
         .collect::<rusqlite::Result<Vec<_>>>()?;
     let mut delete = connection.prepare("DELETE FROM claims WHERE owner = ?1 AND resource = ?2")?;
-    for resource in before.into_iter().filter(|resource| !kept.contains(resource)) {
-        delete.execute(params![owner.as_str(), resource])?;
+    for resource in before.iter().filter(|resource| !kept.contains(resource)) {
+        delete.execute(params![owner.as_str(), resource.to_string()])?;
     }
     let mut insert = connection.prepare(
         "INSERT INTO claims (domain, key, qualifier, owner, resource, desired, component) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) \

@@ -16,7 +16,7 @@ use crate::model::digest::ComponentDigest;
 const HOLD: &str = "RUNTIME_TEST_HOLD_LOCK";
 
 /// Everything that can be seen of a folder: names, kinds, rights, times and content.
-fn look_at(folder: &Path) -> BTreeMap<PathBuf, (u32, u64, i64, i64, Vec<u8>)> {
+pub(crate) fn look_at(folder: &Path) -> BTreeMap<PathBuf, (u32, u64, i64, i64, Vec<u8>)> {
     let mut seen = BTreeMap::new();
     let mut pending = vec![folder.to_path_buf()];
     while let Some(path) = pending.pop() {
@@ -231,6 +231,24 @@ fn replaced(bytes: &[u8], old: &[u8], new: &[u8]) -> Vec<u8> {
 }
 
 #[test]
+fn every_commit_waits_for_the_disk() {
+    let base = tempfile::tempdir().unwrap();
+    let location = location(base.path());
+    for what in ["created", "opened again"] {
+        let store = Store::open(&location).unwrap();
+        let setting = |pragma| {
+            store.view.connection.pragma_query_value(None, pragma, |row| row.get::<_, rusqlite::types::Value>(0)).unwrap()
+        };
+        assert_eq!(setting("synchronous"), rusqlite::types::Value::Integer(2), "{what}");
+        assert_eq!(setting("journal_mode"), rusqlite::types::Value::Text("wal".into()), "{what}");
+        assert_eq!(setting("foreign_keys"), rusqlite::types::Value::Integer(1), "{what}");
+        let mut store = store;
+        begin(&mut store, "site");
+        assert!(!location.folder.join("state.db-shm").exists(), "{what}: no file that a reader would have to write");
+    }
+}
+
+#[test]
 fn a_creation_that_was_cut_off_is_made_good() {
     let base = tempfile::tempdir().unwrap();
     let location = location(base.path());
@@ -356,7 +374,7 @@ fn a_read_only_state_can_be_looked_at_and_not_changed() {
     }
 }
 
-fn intention(resource: &str, size: usize) -> Intention {
+pub(super) fn intention(resource: &str, size: usize) -> Intention {
     Intention {
         owner: name("site"),
         resource: resource.parse().unwrap(),

@@ -37,7 +37,7 @@ mod schema;
 
 #[cfg(test)]
 #[allow(clippy::disallowed_methods, reason = "tests make files and processes to look at")]
-mod hazard_tests;
+pub(crate) mod hazard_tests;
 #[cfg(test)]
 #[allow(clippy::disallowed_methods, reason = "tests make files and processes to look at")]
 mod tests;

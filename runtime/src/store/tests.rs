@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::journal::random_run_id;
+use crate::journal::{Resolution, random_run_id};
 use crate::model::catalog::Claim;
 use crate::model::digest::{BundleDigest, ComponentDigest};
 use crate::model::ids::{OwnerName, ResourceId, RunId};
@@ -104,6 +104,25 @@ fn a_later_version_releases_what_it_no_longer_has_but_for_what_is_skipped() {
         refused.contains("is held by `file.b` of `site`"),
         "what a skipped resource keeps is kept from its own owner too: {refused}"
     );
+}
+
+#[test]
+fn what_was_begun_and_not_settled_keeps_its_claims() {
+    let base = tempfile::tempdir().unwrap();
+    let mut store = Store::open(&location(base.path())).unwrap();
+    admit(&mut store, "site", vec![claimed("file.a", &["/a"], "1")], &[]).unwrap();
+    let run = begin(&mut store, "site");
+    let mut batch = store.batch().unwrap();
+    let (intent, _) = batch.intend(&run, &hazard_tests::intention("file.a", 1)).unwrap();
+    batch.commit().unwrap();
+    admit(&mut store, "site", Vec::new(), &[]).unwrap();
+    let other = vec![claimed("file.x", &["/a"], "2")];
+    conflicts(admit(&mut store, "other", other.clone(), &[]));
+    assert!(matches!(store.release(&name("site")), Err(StoreError::Blocked { .. })));
+    let recovery = begin(&mut store, "site");
+    store.resolve(&recovery, intent, Resolution::Abandoned, None).unwrap();
+    admit(&mut store, "site", Vec::new(), &[]).unwrap();
+    admit(&mut store, "other", other, &[]).expect("once that is settled, the next version lets go");
 }
 
 #[test]

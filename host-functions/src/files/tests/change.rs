@@ -238,12 +238,13 @@ fn the_root_has_attributes_and_nothing_else_to_change() {
     attempt.context.set_attributes(handle.borrow(), attributes(None, None, Some(0o711))).unwrap();
     assert_eq!(mode(&attempt, "/"), 0o711);
     assert_error!(attempt.context.make_directory(handle.borrow(), attributes(None, None, None)), CallError::AlreadyExists);
-    assert_error!(attempt.stage(handle, b""), CallError::WrongKind(_));
+    // It holds what no policy can grant, so nothing may take its place.
+    assert_error!(attempt.stage(handle, b""), CallError::Denied(_));
     assert_error!(
         attempt.context.make_symlink(handle.borrow(), b"x".to_vec(), attributes(None, None, None)),
-        CallError::WrongKind(_)
+        CallError::Denied(_)
     );
-    assert_error!(attempt.context.remove(handle.borrow(), true), CallError::InvalidArgument(_));
+    assert_error!(attempt.context.remove(handle.borrow(), true), CallError::Denied(_));
 }
 
 #[test]
@@ -252,6 +253,7 @@ fn directories_are_made_one_at_a_time() {
     let handle = attempt.open("/d").unwrap();
     attempt.context.make_directory(handle.borrow(), attributes(Some(12), Some(34), Some(0o1770))).unwrap();
     assert_eq!((mode(&attempt, "/d"), owner(&attempt, "/d")), (0o1770, (12, 34)));
+    assert_error!(attempt.stage(handle, b""), CallError::WrongKind(_));
     assert_error!(attempt.context.make_directory(handle.borrow(), attributes(None, None, None)), CallError::AlreadyExists);
     let deep = attempt.open("/x/y").unwrap();
     assert_error!(attempt.context.make_directory(deep.borrow(), attributes(None, None, None)), CallError::NotFound);
@@ -298,6 +300,20 @@ fn without_an_intent_nothing_changes() {
     assert_error!(attempt.context.remove(handle.borrow(), false), CallError::Denied(_));
     assert_eq!(std::fs::read(attempt.host("/f")).unwrap(), b"old");
     assert_eq!(attempt.context.denied_change().unwrap().call, "files.staged.commit");
+}
+
+#[test]
+fn the_host_knows_whether_it_let_a_change_through() {
+    let mut attempt = Attempt::new();
+    let handle = attempt.observed("/proc-like");
+    let protected = attempt.open("/proc/x");
+    assert_error!(protected, CallError::Denied(_));
+    attempt.gate.0.store(false, Ordering::SeqCst);
+    assert_error!(attempt.stage(handle, b""), CallError::Denied(_));
+    assert!(!attempt.context.let_change_through());
+    attempt.gate.0.store(true, Ordering::SeqCst);
+    attempt.stage(handle, b"").unwrap();
+    assert!(attempt.context.let_change_through());
 }
 
 #[test]

@@ -7,24 +7,32 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use rustix::fs::{CWD, RenameFlags};
 
 use crate::error::CallError;
-use crate::testing::Attempt;
+use crate::testing::{Attempt, Mount};
 
 const ROUNDS: u32 = 4_000;
 
+/// An attempt, and a file system in memory at `/m`, where making durable takes no time and so the rounds are many.
+fn in_memory() -> (Attempt, Mount) {
+    let attempt = Attempt::new();
+    std::fs::create_dir(attempt.host("/m")).unwrap();
+    let mount = Mount::new(&["-t", "tmpfs", "-o", "size=16m,mode=755", "tmpfs"], &attempt.host("/m"));
+    (attempt, mount)
+}
+
 #[test]
 fn a_swapped_folder_never_leads_outside() {
-    let mut attempt = Attempt::new();
-    attempt.write("/work/dir/inside", b"inside");
+    let (mut attempt, _mount) = in_memory();
+    attempt.write("/m/work/dir/inside", b"inside");
     let outside = tempfile::tempdir().unwrap();
     std::fs::write(outside.path().join("inside"), b"outside").unwrap();
-    attempt.write("/forbidden/inside", b"forbidden");
+    attempt.write("/m/forbidden/inside", b"forbidden");
     // To a folder of the node that the path does not name, and in a directory that the one who swaps could write.
-    symlink("/forbidden", attempt.host("/work/swap")).unwrap();
-    std::fs::set_permissions(attempt.host("/work"), std::fs::Permissions::from_mode(0o777)).unwrap();
+    symlink("/m/forbidden", attempt.host("/m/work/swap")).unwrap();
+    std::fs::set_permissions(attempt.host("/m/work"), std::fs::Permissions::from_mode(0o777)).unwrap();
     let stop = Arc::new(AtomicBool::new(false));
     let swaps = Arc::new(AtomicU64::new(0));
     let swapper = {
-        let (dir, swap) = (attempt.host("/work/dir"), attempt.host("/work/swap"));
+        let (dir, swap) = (attempt.host("/m/work/dir"), attempt.host("/m/work/swap"));
         let (stop, swaps) = (stop.clone(), swaps.clone());
         std::thread::spawn(move || {
             while !stop.load(Ordering::Relaxed) {
@@ -35,7 +43,7 @@ fn a_swapped_folder_never_leads_outside() {
     };
     let (mut done, mut refused) = (0, 0);
     for round in 0..ROUNDS {
-        match attempt.put("/work/dir/inside", format!("round {round}").as_bytes()) {
+        match attempt.put("/m/work/dir/inside", format!("round {round}").as_bytes()) {
             Ok(()) => done += 1,
             Err(CallError::UnsafePath(_) | CallError::Changed(_) | CallError::Busy(_)) => refused += 1,
             Err(other) => panic!("{other:?}"),
@@ -43,21 +51,21 @@ fn a_swapped_folder_never_leads_outside() {
     }
     stop.store(true, Ordering::Relaxed);
     swapper.join().unwrap();
-    assert_eq!(std::fs::read(attempt.host("/forbidden/inside")).unwrap(), b"forbidden");
+    assert_eq!(std::fs::read(attempt.host("/m/forbidden/inside")).unwrap(), b"forbidden");
     assert_eq!(std::fs::read(outside.path().join("inside")).unwrap(), b"outside");
-    assert_eq!(attempt.names("/forbidden"), ["inside"]);
+    assert_eq!(attempt.names("/m/forbidden"), ["inside"]);
     assert!(done > 0 && refused > 0, "the race did not happen: {done} done, {refused} refused, {swaps:?} swaps");
-    let real = if attempt.host("/work/dir").is_symlink() { "/work/swap" } else { "/work/dir" };
+    let real = if attempt.host("/m/work/dir").is_symlink() { "/m/work/swap" } else { "/m/work/dir" };
     assert_eq!(attempt.names(real), ["inside"], "nothing staged is left");
 }
 
 #[test]
 fn a_swapped_file_is_never_lost() {
-    let mut attempt = Attempt::new();
-    attempt.write("/f", b"theirs 0");
+    let (mut attempt, _mount) = in_memory();
+    attempt.write("/m/f", b"theirs 0");
     let stop = Arc::new(AtomicBool::new(false));
     let writer = {
-        let (folder, stop) = (attempt.folder.path().to_owned(), stop.clone());
+        let (folder, stop) = (attempt.host("/m"), stop.clone());
         std::thread::spawn(move || {
             let mut last = 0_u64;
             while !stop.load(Ordering::Relaxed) {
@@ -70,7 +78,7 @@ fn a_swapped_file_is_never_lost() {
     };
     let (mut done, mut refused) = (0, 0);
     for _ in 0..ROUNDS {
-        match attempt.put("/f", b"ours") {
+        match attempt.put("/m/f", b"ours") {
             Ok(()) => done += 1,
             Err(CallError::Changed(_) | CallError::Busy(_)) => refused += 1,
             Err(other) => panic!("{other:?}"),
@@ -79,7 +87,7 @@ fn a_swapped_file_is_never_lost() {
     stop.store(true, Ordering::Relaxed);
     writer.join().unwrap();
     assert!(done > 0 && refused > 0, "the race did not happen: {done} done, {refused} refused");
-    assert_eq!(attempt.names("/"), ["f"], "nothing staged is left");
-    let content = String::from_utf8(std::fs::read(attempt.host("/f")).unwrap()).unwrap();
+    assert_eq!(attempt.names("/m"), ["f"], "nothing staged is left");
+    let content = String::from_utf8(std::fs::read(attempt.host("/m/f")).unwrap()).unwrap();
     assert!(content == "ours" || content.starts_with("theirs "), "{content}");
 }

@@ -1,0 +1,96 @@
+//! Commands that work anywhere: they read manifests and bundles and never the node.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::parse;
+
+/// Compile a manifest to a bundle, one file with all that a node needs
+///
+/// Evaluates the manifest, runs the definition of each resource type in its sandbox and writes one `.wasm.tar`: the catalog, the
+/// components and the assets. The same input gives the same bytes, on any machine. Prints the bundle's digest.
+///
+/// All independent errors are shown in one go, each with its place in the file.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  runtime compile site.hcl -o site.wasm.tar
+  runtime compile site.hcl -o db1.wasm.tar --var role=db --target db1-facts.json
+  runtime compile site.hcl -o site.wasm.tar --module nginx_vhost=nginx_vhost.wasm")]
+pub struct CompileArgs {
+    /// The manifest
+    #[arg(value_name = "SITE.hcl")]
+    pub manifest: PathBuf,
+    /// Where the bundle goes; replaced as a whole or left as it is
+    #[arg(short, long, value_name = "BUNDLE")]
+    pub output: PathBuf,
+    /// What goes into it.
+    #[command(flatten)]
+    pub inputs: InputOptions,
+}
+
+/// What a manifest is compiled with.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Inputs")]
+pub struct InputOptions {
+    /// Set a variable of the manifest; may be given more than once, the last one holds
+    #[arg(long = "var", value_name = "KEY=VALUE", value_parser = parse::variable)]
+    pub variables: Vec<(String, String)>,
+    /// Read variables from an HCL or JSON file; `--var` holds over it
+    #[arg(long = "var-file", value_name = "FILE")]
+    pub variable_files: Vec<PathBuf>,
+    /// Settle facts now, with the output of `runtime facts` on the node
+    ///
+    /// Without it, what reads `facts` is settled on the node. A node where a fact that was read differs refuses the bundle.
+    #[arg(long, value_name = "FACTS.json")]
+    pub target: Option<PathBuf>,
+    /// Use a component that is not built in for a resource type; may be given more than once
+    #[arg(long = "module", value_name = "NAME=PATH", value_parser = parse::module)]
+    pub modules: Vec<(String, PathBuf)>,
+    /// Keep compiled code here
+    ///
+    /// Default: $RUNTIME_CACHE_DIR; else /var/cache/runtime for root, $XDG_CACHE_HOME/runtime or ~/.cache/runtime for other users. A
+    /// folder that others could write to is not used.
+    #[arg(long, value_name = "DIR")]
+    pub cache_dir: Option<PathBuf>,
+}
+
+impl InputOptions {
+    /// Whether anything is given that only a manifest can take.
+    pub fn has_any(&self) -> bool {
+        let Self { variables, variable_files, target, modules, cache_dir: _ } = self;
+        !(variables.is_empty() && variable_files.is_empty() && target.is_none() && modules.is_empty())
+    }
+}
+
+/// Check a manifest or a bundle and write nothing
+///
+/// A file that ends in `.hcl` is compiled like `compile` does, and the bundle is thrown away. Any other file is checked as a bundle:
+/// its structure, its digests and its catalog.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  runtime validate site.hcl --var role=db
+  runtime validate site.wasm.tar")]
+pub struct ValidateArgs {
+    /// A manifest (`.hcl`) or a bundle
+    #[arg(value_name = "SITE.hcl|BUNDLE")]
+    pub subject: PathBuf,
+    /// What a manifest is compiled with.
+    #[command(flatten)]
+    pub inputs: InputOptions,
+}
+
+/// Show what is in a bundle
+///
+/// The bundle is checked first, as on a node, but nothing in it is run.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  runtime inspect site.wasm.tar
+  runtime inspect site.wasm.tar --json | jq .data.catalog.resources")]
+pub struct InspectArgs {
+    /// The bundle
+    pub bundle: PathBuf,
+}

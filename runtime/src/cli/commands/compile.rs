@@ -1,0 +1,69 @@
+//! `runtime compile`.
+
+use serde_json::{Value as Json, json};
+
+use crate::cli::args::CompileArgs;
+use crate::cli::context::{self, Environment};
+use crate::cli::error::CliError;
+use crate::cli::output::Answer;
+use crate::cli::render::{count, size};
+use crate::report::line;
+use crate::run::{self, CompileSummary};
+
+pub(super) fn run(args: &CompileArgs, environment: &Environment) -> Result<Answer, CliError> {
+    let summary = run::compile(&context::compile_request(args, environment))?;
+    let output = line(&args.output.display().to_string());
+    let remark = format!("compiled `{}` to `{output}`: {}\n", summary.owner, contents(&summary));
+    let mut data = fields(&summary);
+    data["output"] = json!(args.output.display().to_string());
+    Ok(Answer { remark, ..super::data(format!("{}\n", summary.bundle), data) })
+}
+
+/// What is in the bundle, in one line.
+pub(super) fn contents(summary: &CompileSummary) -> String {
+    let mut parts = vec![count(summary.resources, "resource")];
+    if summary.deferred > 0 {
+        parts.push(format!("{} of them settled on the node", summary.deferred));
+    }
+    parts.push(count(summary.assets, "asset"));
+    parts.push(count(summary.modules.len(), "module"));
+    parts.push(size(summary.size));
+    parts.join(", ")
+}
+
+/// The summary as data.
+pub(super) fn fields(summary: &CompileSummary) -> Json {
+    json!({
+        "owner": summary.owner,
+        "bundle": summary.bundle,
+        "size": summary.size,
+        "resources": summary.resources,
+        "deferred": summary.deferred,
+        "assets": summary.assets,
+        "modules": summary.modules,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::model::digest::{BundleDigest, ComponentDigest};
+
+    #[test]
+    fn contents_name_what_is_deferred_only_if_anything_is() {
+        let mut summary = CompileSummary {
+            bundle: BundleDigest::from_bytes([1; 32]),
+            size: 204_800,
+            owner: "site".parse().unwrap(),
+            resources: 1,
+            deferred: 0,
+            assets: 2,
+            modules: BTreeMap::from([("file".parse().unwrap(), ComponentDigest::from_bytes([2; 32]))]),
+        };
+        assert_eq!(contents(&summary), "1 resource, 2 assets, 1 module, 200 KiB");
+        summary.deferred = 1;
+        assert_eq!(contents(&summary), "1 resource, 1 of them settled on the node, 2 assets, 1 module, 200 KiB");
+    }
+}

@@ -1,0 +1,88 @@
+//! `runtime facts`.
+
+use serde_json::{Value as Json, json};
+
+use crate::cli::args::FactsArgs;
+use crate::cli::context;
+use crate::cli::error::CliError;
+use crate::cli::output::Answer;
+use crate::report::line;
+use crate::run;
+
+/// How alike a name must be to be suggested, from 0 to 1.
+const ALIKE: f64 = 0.7;
+
+pub(super) fn run(args: &FactsArgs) -> Result<Answer, CliError> {
+    let facts = run::facts(&context::root(args.root.as_deref()))?;
+    match &args.query {
+        None => Ok(super::data(format!("{facts:#}\n"), json!({ "facts": facts }))),
+        Some(query) => answer(&facts, query),
+    }
+}
+
+fn answer(facts: &Json, query: &str) -> Result<Answer, CliError> {
+    let value = lookup(facts, query)?;
+    let text = match value {
+        Json::String(text) => line(text),
+        other => format!("{other:#}"),
+    };
+    Ok(super::data(format!("{text}\n"), json!({ "query": query, "value": value })))
+}
+
+fn lookup<'a>(facts: &'a Json, query: &str) -> Result<&'a Json, CliError> {
+    let mut found = facts;
+    for name in query.split('.') {
+        found = member(found, name).ok_or_else(|| unknown(query, found, name))?;
+    }
+    Ok(found)
+}
+
+fn member<'a>(value: &'a Json, name: &str) -> Option<&'a Json> {
+    match value {
+        Json::Array(list) => list.get(name.parse::<usize>().ok()?),
+        other => other.get(name),
+    }
+}
+
+fn unknown(query: &str, within: &Json, name: &str) -> CliError {
+    let names: Vec<&String> = within.as_object().map(|map| map.keys().collect()).unwrap_or_default();
+    let closest = names.iter().map(|known| (strsim::jaro_winkler(known, name), known)).filter(|(score, _)| *score > ALIKE);
+    let hint = match (closest.max_by(|left, right| left.0.total_cmp(&right.0)), names.is_empty()) {
+        (Some((_, known)), _) => format!("did you mean `{known}`?"),
+        (None, false) => format!("known here: {}", names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")),
+        (None, true) => "there is nothing below this fact".to_owned(),
+    };
+    CliError::UnknownFact { query: query.to_owned(), hint }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts() -> Json {
+        json!({ "hostname": "db1", "os": { "family": "debian", "version": "12" }, "cpus": 4, "addresses": ["::1"] })
+    }
+
+    #[test]
+    fn queries_give_bare_text_and_json() {
+        let text = |query| answer(&facts(), query).unwrap().text;
+        assert_eq!(text("os.family"), "debian\n");
+        assert_eq!(text("cpus"), "4\n");
+        assert_eq!(text("addresses.0"), "::1\n");
+        assert_eq!(text("addresses"), "[\n  \"::1\"\n]\n");
+        assert_eq!(answer(&facts(), "os.family").unwrap().data, json!({ "query": "os.family", "value": "debian" }));
+    }
+
+    #[test]
+    fn unknown_facts_say_what_there_is() {
+        let hint = |query| {
+            let error = answer(&facts(), query).unwrap_err();
+            assert_eq!(error.exit().code(), 64);
+            error.hint().unwrap()
+        };
+        assert_eq!(hint("os.famly"), "did you mean `family`?");
+        assert_eq!(hint("os.x"), "known here: `family`, `version`");
+        assert_eq!(hint("cpus.x"), "there is nothing below this fact");
+        assert_eq!(hint("addresses.7"), "there is nothing below this fact");
+    }
+}

@@ -1,0 +1,5 @@
+//! `runtime module`: for authors of resource types.
+
+pub(super) mod build;
+pub(super) mod inspect;
+pub(super) mod new;

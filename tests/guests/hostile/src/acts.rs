@@ -1,0 +1,127 @@
+//! Acts that can be done in any function, whatever it is to answer.
+
+use std::hint::black_box;
+
+use runtime_sdk::assets;
+use runtime_sdk::files::{self, Attributes, Content, Detail, Object};
+use runtime_sdk::{HostError, log};
+
+use crate::behaviour::Act;
+use crate::clock;
+use crate::desired::Desired;
+
+/// What is written where a file is written.
+const WRITTEN: &[u8] = b"written by the hostile guest\n";
+
+/// A digest that no `validate` lists.
+pub const FOREIGN_DIGEST: &str = "sha256:00000000000000000000000000000000000000000000000000000000000000ff";
+
+/// Does `act` if it is one of those that leave the answer alone. What the host refuses is given back.
+pub fn perform(act: Act, desired: &Desired) -> Result<(), HostError> {
+    let (path, other) = (desired.path.as_bytes(), desired.other.as_bytes());
+    match act {
+        Act::Spin => spin(),
+        Act::Allocate => allocate(),
+        Act::Trap => panic!("the hostile guest was told to trap"),
+        Act::Recurse => {
+            black_box(recurse(1));
+            Ok(())
+        }
+        Act::ReadClock => {
+            black_box(clock::now());
+            Ok(())
+        }
+        Act::Observe => observe(path).map(drop),
+        Act::ObserveOther => observe(other).map(drop),
+        Act::ReadOther => Object::open(other)?.read(0, 64).map(drop),
+        Act::ReadAsset => assets::read(FOREIGN_DIGEST, 0, 64).map(drop),
+        Act::Write | Act::DenyChange => write(path),
+        Act::WriteOther => write(other),
+        Act::StageOnly => observe(path)?.stage(&content(), no_attributes()).map(std::mem::forget),
+        Act::SetAttributes => observe(path)?.set_attributes(Attributes { mode: Some(0o666), ..no_attributes() }),
+        Act::MakeDirectory => observe(path)?.make_directory(no_attributes()),
+        Act::MakeSymlink => observe(path)?.make_symlink(other, no_attributes()),
+        Act::Remove => observe(path)?.remove(true),
+        Act::RemoveOther => observe(other)?.remove(true),
+        Act::DiscardStaged => files::discard_staged(path, "chosen-by-the-guest").map(drop),
+        Act::LeakHandles => leak_handles(path),
+        Act::ClosedHandle => closed_handle(path),
+        Act::ForgedHandle => forged_handle(),
+        Act::FloodLog => {
+            flood_log();
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn no_attributes() -> Attributes {
+    Attributes { owner: None, group: None, mode: None }
+}
+
+fn content() -> Content {
+    Content::Inline(WRITTEN.to_vec())
+}
+
+/// A handle that has been observed through, as changes need.
+fn observe(path: &[u8]) -> Result<Object, HostError> {
+    let handle = Object::open(path)?;
+    handle.observe(Detail::DIGEST)?;
+    Ok(handle)
+}
+
+/// Writes a complete file, as a well-behaved module would.
+pub fn write(path: &[u8]) -> Result<(), HostError> {
+    observe(path)?.stage(&content(), no_attributes())?.commit()
+}
+
+fn spin() -> ! {
+    let mut count = 0_u64;
+    loop {
+        count = black_box(count.wrapping_add(1));
+    }
+}
+
+/// Touches each page, so that the memory is really used.
+fn allocate() -> ! {
+    let mut kept: Vec<Vec<u8>> = Vec::new();
+    loop {
+        kept.push(vec![1; 1 << 20]);
+        black_box(&kept);
+    }
+}
+
+#[expect(unconditional_recursion, reason = "it is told to recurse for ever")]
+fn recurse(depth: u64) -> u64 {
+    let frame = black_box([depth; 64]);
+    recurse(depth + 1).wrapping_add(frame[0])
+}
+
+fn leak_handles(path: &[u8]) -> Result<(), HostError> {
+    loop {
+        std::mem::forget(Object::open(path)?);
+    }
+}
+
+#[expect(unsafe_code, reason = "a handle can only be used twice by going behind the bindings")]
+fn closed_handle(path: &[u8]) -> Result<(), HostError> {
+    let handle = Object::open(path)?;
+    // SAFETY: none is claimed: the host must refuse the copy once the original is given back.
+    let copy = unsafe { Object::from_handle(handle.handle()) };
+    drop(handle);
+    copy.observe(Detail::empty()).map(drop)
+}
+
+#[expect(unsafe_code, reason = "a handle can only be forged by going behind the bindings")]
+fn forged_handle() -> Result<(), HostError> {
+    // SAFETY: none is claimed: the host must refuse a number that it never gave out.
+    let forged = unsafe { Object::from_handle(12_345) };
+    forged.observe(Detail::empty()).map(drop)
+}
+
+fn flood_log() {
+    let message = "\u{1b}[31mflood\u{1b}[0m\n".repeat(1_000);
+    for _ in 0..1_000 {
+        log::warning(&message);
+    }
+}

@@ -1,0 +1,174 @@
+//! What the guest is told to do, and in which function.
+
+/// Defines an enum of words with a list of all of them.
+macro_rules! words {
+    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal),* $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum $name {
+            $($(#[$doc])* $variant),*
+        }
+
+        impl $name {
+            /// Every value with its word.
+            pub const ALL: &[(Self, &str)] = &[$((Self::$variant, $word)),*];
+
+            /// The value of a word.
+            pub fn from_word(word: &str) -> Option<Self> {
+                Self::ALL.iter().find(|(_, known)| *known == word).map(|(value, _)| *value)
+            }
+        }
+    };
+}
+
+words! {
+    /// A function of the contract.
+    Place {
+        /// `identity`.
+        Identity = "identity",
+        /// `compile`.
+        Compile = "compile",
+        /// `validate`.
+        Validate = "validate",
+        /// `relationships`.
+        Relationships = "relationships",
+        /// `resolve-export`.
+        ResolveExport = "resolve-export",
+        /// `test-view`.
+        TestView = "test-view",
+        /// `inspect-safety`.
+        InspectSafety = "inspect-safety",
+        /// `composition-conflicts`.
+        CompositionConflicts = "composition-conflicts",
+        /// `check`.
+        Check = "check",
+        /// `work.apply`.
+        Apply = "apply",
+        /// `work.verify`.
+        Verify = "verify",
+        /// `recover-interrupted`.
+        Recover = "recover",
+    }
+}
+
+words! {
+    /// What to do there.
+    Act {
+        /// Run for ever.
+        Spin = "spin",
+        /// Allocate until it is refused.
+        Allocate = "allocate",
+        /// Panic, which traps.
+        Trap = "trap",
+        /// Recurse for ever.
+        Recurse = "recurse",
+        /// Read WASI's monotonic clock.
+        ReadClock = "read-clock",
+        /// Observe `path` through the host.
+        Observe = "observe",
+        /// Observe `other`, which the effects do not name.
+        ObserveOther = "observe-other",
+        /// Read the content of `other`.
+        ReadOther = "read-other",
+        /// Read an asset that `validate` did not list.
+        ReadAsset = "read-asset",
+        /// Write a file at `path`.
+        Write = "write",
+        /// Write a file at `other`.
+        WriteOther = "write-other",
+        /// Stage a file at `path` and never commit it.
+        StageOnly = "stage-only",
+        /// Set the mode of what is at `path`.
+        SetAttributes = "set-attributes",
+        /// Make a directory at `path`.
+        MakeDirectory = "make-directory",
+        /// Make a symbolic link at `path`, to `other`.
+        MakeSymlink = "make-symlink",
+        /// Remove what is at `path`, with all that it holds.
+        Remove = "remove",
+        /// Remove what is at `other`, with all that it holds.
+        RemoveOther = "remove-other",
+        /// Discard a staged file by a name of its own choice.
+        DiscardStaged = "discard-staged",
+        /// Open handles without end and keep them.
+        LeakHandles = "leak-handles",
+        /// Use a handle after giving it back.
+        ClosedHandle = "closed-handle",
+        /// Use a handle that it was never given.
+        ForgedHandle = "forged-handle",
+        /// Log without end of messages.
+        FloodLog = "flood-log",
+        /// Answer with a string of 20 MiB.
+        HugeString = "huge-string",
+        /// Answer with a list of 100,000.
+        HugeList = "huge-list",
+        /// Answer with text that is not JSON.
+        BadJson = "bad-json",
+        /// Answer with JSON that is not canonical.
+        LooseJson = "loose-json",
+        /// Answer with ESC sequences, line breaks and direction marks in each text.
+        ControlCharacters = "control-characters",
+        /// Claim and affect `other`; in `validate` only there, so that it differs from `identity`.
+        ClaimOther = "claim-other",
+        /// Read an attribute that is not flagged identity.
+        ReadUnflagged = "read-unflagged",
+        /// Read an attribute that `describe` does not have.
+        ReadUnknown = "read-unknown",
+        /// Ask for a timeout of 0.
+        NoTimeout = "no-timeout",
+        /// Ask for the longest timeout that fits in the type.
+        EndlessTimeout = "endless-timeout",
+        /// Name an asset that the bundle does not have.
+        NameAsset = "name-asset",
+        /// Derive an edge between two other resources.
+        OrderOthers = "order-others",
+        /// Ask for a prerequisite that `validate` did not declare.
+        UndeclaredPrerequisite = "undeclared-prerequisite",
+        /// Say that all is as desired; in `verify`, after an `apply` that did nothing.
+        ClaimSuccess = "claim-success",
+        /// Say that it is still not as desired.
+        NeverConverge = "never-converge",
+        /// Fail, and say that nothing was changed, after writing at `path`.
+        DenyChange = "deny-change",
+    }
+}
+
+/// One act in one function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Behaviour {
+    /// What.
+    pub act: Act,
+    /// Where.
+    pub place: Place,
+}
+
+impl Behaviour {
+    /// The behaviour that `act@place` names; none if either word is unknown.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (act, place) = text.split_once('@')?;
+        Some(Self { act: Act::from_word(act)?, place: Place::from_word(place)? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_behaviour_is_an_act_at_a_place() {
+        assert_eq!(Behaviour::parse("spin@compile"), Some(Behaviour { act: Act::Spin, place: Place::Compile }));
+        assert_eq!(Behaviour::parse("write-other@apply"), Some(Behaviour { act: Act::WriteOther, place: Place::Apply }));
+        for wrong in ["", "spin", "spin@", "@compile", "spin@nowhere", "sing@compile"] {
+            assert_eq!(Behaviour::parse(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_readme_lists_every_word() {
+        let readme = include_str!("../README.md");
+        let words = Act::ALL.iter().map(|(_, word)| word).chain(Place::ALL.iter().map(|(_, word)| word));
+        for word in words {
+            assert!(readme.contains(&format!("`{word}`")), "README.md lacks `{word}`");
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! The pure half. Each function asks what it is told to do, does that, and answers honestly where the act leaves the answer alone.
+
+use runtime_sdk::bindings::exports::runtime::module::definition::{Compiled, Description, Guest};
+use runtime_sdk::bindings::runtime::module::parameters::Parameters as Handle;
+use runtime_sdk::{
+    Attribute, Capability, CatalogView, Claim, DefinitionError, DefinitionResult, Diagnostic, Edge, Footprint, HostError,
+    Parameters, RecordSelectors, RecordedState, ResourceId, Semantics, TestedState, json,
+};
+
+use crate::Hostile;
+use crate::acts::{self, FOREIGN_DIGEST};
+use crate::behaviour::{Act, Place};
+use crate::desired::Desired;
+
+/// More than any string may have, and little enough for the guest's own memory.
+pub const HUGE_BYTES: usize = 20 << 20;
+
+/// More than any list may have, and little enough for the guest's own memory.
+pub const HUGE_COUNT: usize = 100_000;
+
+/// Text that would mislead a reader of a terminal, a log or a diff.
+pub const MISLEADING: &str = "\u{1b}[2J\u{1b}[31mall is well\u{1b}[0m\r\n\u{7}error: none\u{202e}nwod edispu\u{2066}\0";
+
+impl Guest for Hostile {
+    fn describe() -> Description {
+        let path = |name: &str| Attribute::string(name).required().identity();
+        let attributes = [
+            path("path").exported().doc("The path that the effects name."),
+            path("other").doc("A path that they do not name."),
+            Attribute::string("behaviour").nullable().identity().doc("What to do, as `act@place`."),
+            Attribute::string("note").nullable().doc("Ignored, and not for `identity` to read."),
+        ];
+        Description {
+            type_name: "hostile".into(),
+            schema_version: 1,
+            summary: "Misbehaves as it is told to.".into(),
+            attributes: attributes.into_iter().map(Into::into).collect(),
+            ensure: None,
+            capabilities: vec![
+                Capability::new("files", "read", "/**", "to read what it should not"),
+                Capability::new("files", "write", "/**", "to write where it should not"),
+            ],
+            selectors: RecordSelectors {
+                equality: Vec::new(),
+                replace: Vec::new(),
+                replace_when: Vec::new(),
+                configuration: Vec::new(),
+                drift: Vec::new(),
+                has_stable_id: false,
+            },
+        }
+    }
+
+    fn identity(id: ResourceId, given: &Handle) -> DefinitionResult<Footprint> {
+        let given = Parameters::new(&id, given);
+        let desired = read(&given)?;
+        let act = begin(Place::Identity, &desired)?;
+        let mut footprint = desired.footprint();
+        match act {
+            Some(Act::ReadUnflagged) => drop(given.string("note")?),
+            Some(Act::ReadUnknown) => drop(given.string("nothing")?),
+            Some(Act::HugeString) => footprint.affected_paths.push(huge_path()),
+            Some(Act::HugeList) => footprint.affected_paths = vec![b"/x".to_vec(); HUGE_COUNT],
+            Some(Act::ClaimOther) => claim_other(&mut footprint, &desired),
+            _ => {}
+        }
+        Ok(footprint)
+    }
+
+    fn compile(id: ResourceId, given: &Handle) -> DefinitionResult<Compiled> {
+        let given = Parameters::new(&id, given);
+        let desired = read(&given)?;
+        desired.check()?;
+        let act = begin(Place::Compile, &desired)?;
+        if act == Some(Act::ReadUnknown) {
+            given.string("nothing")?;
+        }
+        Ok(Compiled { desired: text(act, json::canonical(&desired)?), assets: Vec::new() })
+    }
+
+    fn assign_asset(_desired: String, _slot: String, _digest: String) -> DefinitionResult<String> {
+        Err(DefinitionError::Unsupported("the hostile guest asks for no assets".into()))
+    }
+
+    fn validate(text: String) -> DefinitionResult<Semantics> {
+        let desired = Desired::parse(&text)?;
+        desired.check()?;
+        let act = begin(Place::Validate, &desired)?;
+        let mut footprint = desired.footprint();
+        let claims_other =
+            [Place::Identity, Place::Validate].into_iter().any(|place| desired.act(place) == Some(Act::ClaimOther));
+        if claims_other {
+            claim_other(&mut footprint, &desired);
+        }
+        let mut semantics = Semantics::new(footprint, std::time::Duration::from_secs(5)).capability("files.write");
+        match act {
+            Some(Act::NoTimeout) => semantics.timeout_ms = 0,
+            Some(Act::EndlessTimeout) => semantics.timeout_ms = u64::MAX,
+            Some(Act::NameAsset) => semantics = semantics.asset(FOREIGN_DIGEST),
+            Some(Act::HugeList) => semantics.capabilities = vec!["files.read".into(); HUGE_COUNT],
+            Some(Act::HugeString) => semantics.capabilities.push("x".repeat(HUGE_BYTES)),
+            _ => {}
+        }
+        Ok(semantics)
+    }
+
+    fn relationships(id: ResourceId, desired: Option<String>, catalog: &CatalogView) -> DefinitionResult<Vec<Edge>> {
+        let Some(desired) = desired else { return Ok(Vec::new()) };
+        match begin(Place::Relationships, &Desired::parse(&desired)?)? {
+            Some(Act::OrderOthers) => Ok(edges_of_others(&id, catalog)),
+            Some(Act::HugeList) => Ok(vec![edge(&id, &id); HUGE_COUNT]),
+            Some(Act::HugeString) => Ok(vec![Edge { reason: "x".repeat(HUGE_BYTES), ..edge(&id, &id) }]),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    fn resolve_export(id: ResourceId, _attribute: String, given: &Handle) -> DefinitionResult<String> {
+        let desired = read(&Parameters::new(&id, given))?;
+        let act = begin(Place::ResolveExport, &desired)?;
+        Ok(text(act, json::canonical(&desired.path)?))
+    }
+
+    fn test_view(desired: String) -> DefinitionResult<TestedState> {
+        let desired = Desired::parse(&desired)?;
+        let act = begin(Place::TestView, &desired)?;
+        Ok(TestedState { attributes: text(act, json::canonical(&desired)?), content: None })
+    }
+
+    fn migrate(_from_version: u32, _recorded: RecordedState) -> DefinitionResult<RecordedState> {
+        Err(no_such("migration"))
+    }
+
+    fn equal(_attribute: String, _left: String, _right: String) -> DefinitionResult<bool> {
+        Err(no_such("equality"))
+    }
+
+    fn must_replace(_attribute: String, _prior: String, _desired: String) -> DefinitionResult<bool> {
+        Err(no_such("replacement"))
+    }
+
+    fn must_replace_on_drift(_output: String, _recorded: String, _observed: String) -> DefinitionResult<bool> {
+        Err(no_such("drift"))
+    }
+
+    fn stable_id(_recorded: RecordedState) -> DefinitionResult<String> {
+        Err(no_such("id"))
+    }
+}
+
+fn no_such(what: &str) -> DefinitionError {
+    DefinitionError::Unsupported(format!("the hostile guest has no {what}"))
+}
+
+fn read(given: &Parameters) -> DefinitionResult<Desired> {
+    Ok(Desired { behaviour: given.string("behaviour")?, path: given.required("path")?, other: given.required("other")? })
+}
+
+/// Does what is told for this function, and gives the act for the answer to be made by.
+fn begin(place: Place, desired: &Desired) -> DefinitionResult<Option<Act>> {
+    let act = desired.act(place);
+    match act {
+        Some(Act::ControlCharacters) => Err(misleading().into()),
+        Some(act) => acts::perform(act, desired).map(|()| Some(act)).map_err(refused),
+        None => Ok(None),
+    }
+}
+
+fn refused(error: HostError) -> DefinitionError {
+    DefinitionError::Other(runtime_sdk::node::explain(&error))
+}
+
+/// A message that would mislead in each of its parts.
+pub fn misleading() -> Diagnostic {
+    Diagnostic::at(MISLEADING, MISLEADING).hint(MISLEADING)
+}
+
+/// JSON text, spoilt as the act says.
+pub fn text(act: Option<Act>, honest: String) -> String {
+    match act {
+        Some(Act::BadJson) => "{\"path\":".into(),
+        Some(Act::LooseJson) => format!(" {honest}"),
+        Some(Act::HugeString) => format!("\"{}\"", "x".repeat(HUGE_BYTES)),
+        Some(Act::HugeList) => format!("[{}0]", "0,".repeat(HUGE_COUNT)),
+        _ => honest,
+    }
+}
+
+fn claim_other(footprint: &mut Footprint, desired: &Desired) {
+    let key = desired.other.as_bytes().to_vec();
+    footprint.claims.push(Claim { domain: "path".into(), key: key.clone(), qualifier: String::new() });
+    footprint.affected_paths.push(key);
+}
+
+fn huge_path() -> Vec<u8> {
+    "/x".repeat(HUGE_BYTES / 2).into_bytes()
+}
+
+fn edge(prerequisite: &ResourceId, dependent: &ResourceId) -> Edge {
+    Edge { prerequisite: prerequisite.clone(), dependent: dependent.clone(), reason: "because".into() }
+}
+
+/// An edge between each two resources that are not this one.
+fn edges_of_others(id: &ResourceId, catalog: &CatalogView) -> Vec<Edge> {
+    let others: Vec<_> = catalog.all().into_iter().map(|peer| peer.id).filter(|other| other != id).collect();
+    others.windows(2).map(|pair| edge(&pair[1], &pair[0])).collect()
+}

@@ -1,0 +1,52 @@
+//! The desired state: what to do, and where.
+
+use runtime_sdk::{DefinitionError, DefinitionResult, Diagnostic, Effect, Footprint, NodeResult, json};
+use serde::{Deserialize, Serialize};
+
+use crate::behaviour::{Act, Behaviour, Place};
+
+/// The desired state.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Desired {
+    /// As `act@place`; none to behave.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub behaviour: Option<String>,
+    /// The path that the effects name.
+    pub path: String,
+    /// A path that they do not name.
+    pub other: String,
+}
+
+impl Desired {
+    /// The state that a text says, for a definition.
+    pub fn parse(text: &str) -> DefinitionResult<Self> {
+        Ok(json::parse_canonical(text)?)
+    }
+
+    /// The state that a text says, on the node.
+    pub fn parse_on_node(text: &str) -> NodeResult<Self> {
+        Ok(json::parse_canonical(text)?)
+    }
+
+    /// What to do in `place`; none to behave.
+    pub fn act(&self, place: Place) -> Option<Act> {
+        let behaviour = self.behaviour.as_deref().and_then(Behaviour::parse)?;
+        (behaviour.place == place).then_some(behaviour.act)
+    }
+
+    /// Refuses words that it does not know, so that a test cannot pass by a slip of the pen.
+    pub fn check(&self) -> DefinitionResult<()> {
+        match self.behaviour.as_deref() {
+            Some(text) if Behaviour::parse(text).is_none() => {
+                Err(DefinitionError::Invalid(Diagnostic::at("behaviour", "the guest knows no such behaviour")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What it touches: `path` and nothing else.
+    pub fn footprint(&self) -> Footprint {
+        Footprint::empty().effect(Effect::write_path(self.path.as_bytes())).affects(self.path.as_bytes())
+    }
+}

@@ -1,0 +1,141 @@
+//! The half that meets the node.
+
+use runtime_sdk::bindings::exports::runtime::module::lifecycle::{
+    CheckResult, Conflict, Declared, Guest, GuestWork, Needed, Verification, Work,
+};
+use runtime_sdk::files::{Detail, Object};
+use runtime_sdk::node::unchanged;
+use runtime_sdk::{
+    Action, Change, Claim, Context, Diagnostic, HostCall as _, InterruptedOperation, LifecycleError, NodeResult, Outcome, Prior,
+    Safety,
+};
+
+use crate::Hostile;
+use crate::acts;
+use crate::behaviour::{Act, Place};
+use crate::definition::{HUGE_BYTES, HUGE_COUNT, MISLEADING, misleading, text};
+use crate::desired::Desired;
+
+/// Keeps what `check` was given.
+pub struct HeldWork(Desired);
+
+impl Guest for Hostile {
+    type Work = HeldWork;
+
+    fn capabilities() -> Vec<String> {
+        vec!["files.write".into()]
+    }
+
+    fn inspect_safety(desired: String, _context: Context) -> NodeResult<Safety> {
+        let desired = Desired::parse_on_node(&desired)?;
+        let act = begin(Place::InspectSafety, &desired)?;
+        let path = match act {
+            Some(Act::ClaimOther) => &desired.other,
+            _ => &desired.path,
+        };
+        let claim = Claim { domain: "path".into(), key: path.as_bytes().to_vec(), qualifier: String::new() };
+        let count = if act == Some(Act::HugeList) { HUGE_COUNT } else { 1 };
+        Ok(Safety { claims: vec![claim], affected_paths: vec![path.as_bytes().to_vec(); count] })
+    }
+
+    fn composition_conflicts(group: Vec<Declared>, _context: Context) -> NodeResult<Vec<Conflict>> {
+        let mut conflicts = Vec::new();
+        for declared in &group {
+            let desired = Desired::parse_on_node(&declared.desired)?;
+            let message = match begin(Place::CompositionConflicts, &desired)? {
+                Some(Act::ControlCharacters) => MISLEADING.to_owned(),
+                Some(Act::HugeString) => "x".repeat(HUGE_BYTES),
+                _ => continue,
+            };
+            conflicts.push(Conflict { resources: vec![declared.id.clone()], message });
+        }
+        Ok(conflicts)
+    }
+
+    fn check(desired: String, _context: Context) -> NodeResult<CheckResult> {
+        let desired = Desired::parse_on_node(&desired)?;
+        let act = begin(Place::Check, &desired)?;
+        if act == Some(Act::ClaimSuccess) || is_there(&desired)? && act.is_none() {
+            return Ok(CheckResult::InSync(Some(text(act, "{}".into()))));
+        }
+        let prerequisite = (act == Some(Act::UndeclaredPrerequisite)).then(|| "daemon-reload".to_owned());
+        let changes = changes(act)?;
+        let work = Work::new(HeldWork(desired));
+        Ok(CheckResult::NeedsApply(Needed { action: Action::Create, changes, work, incomplete_preview: None, prerequisite }))
+    }
+
+    fn refresh(_desired: String, _context: Context) -> NodeResult<Outcome> {
+        Err(LifecycleError::Unsupported(Diagnostic::new("the hostile guest takes no refresh")))
+    }
+
+    fn recover_interrupted(desired: String, _operation: InterruptedOperation, _context: Context) -> NodeResult<()> {
+        begin(Place::Recover, &Desired::parse_on_node(&desired)?).map(drop)
+    }
+
+    fn read(_prior: Prior, _context: Context) -> NodeResult<Option<String>> {
+        Err(LifecycleError::Unsupported(Diagnostic::new("the hostile guest records nothing")))
+    }
+
+    fn delete(_prior: Prior, _context: Context) -> NodeResult<Outcome> {
+        Err(LifecycleError::Unsupported(Diagnostic::new("the hostile guest records nothing")))
+    }
+}
+
+impl GuestWork for HeldWork {
+    fn apply(&self, _context: Context) -> NodeResult<Outcome> {
+        let act = begin(Place::Apply, &self.0)?;
+        let mut outcome = Outcome::changed();
+        match act {
+            Some(Act::DenyChange) => return Err(unchanged(Diagnostic::new("nothing was changed, it says"))),
+            Some(Act::ControlCharacters) => outcome.output = Some(MISLEADING.into()),
+            Some(Act::HugeString) => outcome.output = Some("x".repeat(HUGE_BYTES)),
+            Some(act @ (Act::BadJson | Act::LooseJson | Act::HugeList)) => outcome.outputs = Some(text(Some(act), "{}".into())),
+            Some(_) => {}
+            None if self.0.act(Place::Verify) == Some(Act::ClaimSuccess) => {}
+            None => acts::write(self.0.path.as_bytes()).before_change("write the file")?,
+        }
+        Ok(outcome)
+    }
+
+    fn verify(&self, _context: Context) -> NodeResult<Verification> {
+        let act = begin(Place::Verify, &self.0)?;
+        match act {
+            Some(Act::NeverConverge | Act::ControlCharacters) => Ok(Verification::NotConverged(changes(act)?)),
+            Some(Act::ClaimSuccess) => Ok(Verification::Converged(None)),
+            Some(act) => Ok(Verification::Converged(Some(text(Some(act), "{}".into())))),
+            None if is_there(&self.0)? => Ok(Verification::Converged(Some("{}".into()))),
+            None => Ok(Verification::NotConverged(changes(None)?)),
+        }
+    }
+}
+
+/// Does what is told for this function, and gives the act for the answer to be made by.
+fn begin(place: Place, desired: &Desired) -> NodeResult<Option<Act>> {
+    let Some(act) = desired.act(place) else { return Ok(None) };
+    let is_message = act == Act::ControlCharacters && matches!(place, Place::InspectSafety | Place::Recover);
+    if is_message {
+        return Err(unchanged(misleading()));
+    }
+    acts::perform(act, desired).before_change("do what it was told")?;
+    Ok(Some(act))
+}
+
+fn is_there(desired: &Desired) -> NodeResult<bool> {
+    let handle = Object::open(desired.path.as_bytes()).before_change("look at the path")?;
+    Ok(handle.observe(Detail::empty()).before_change("look at the path")?.is_some())
+}
+
+fn changes(act: Option<Act>) -> NodeResult<Vec<Change>> {
+    let mut change = Change::new("path", None, None, "nothing is there yet")?;
+    match act {
+        Some(Act::HugeList) => return Ok(vec![change; HUGE_COUNT]),
+        Some(Act::HugeString) => change.reason = "x".repeat(HUGE_BYTES),
+        Some(Act::BadJson | Act::LooseJson) => change.after = Some(text(act, "{}".into())),
+        Some(Act::ControlCharacters) => {
+            change.attribute = MISLEADING.into();
+            change.reason = MISLEADING.into();
+        }
+        _ => {}
+    }
+    Ok(vec![change])
+}
