@@ -74,9 +74,9 @@ fn check_meaning(desired: &Desired) -> DefinitionResult<()> {
 
 fn check_target(desired: &Desired) -> DefinitionResult<()> {
     match &desired.target {
-        None if desired.ensure == Ensure::Symlink => Err(Diagnostic::at("target", "`target` is missing")
-            .hint("a symbolic link needs a `target`")
-            .into()),
+        None if desired.ensure == Ensure::Symlink => {
+            Err(Diagnostic::at("target", "`target` is missing").hint("a symbolic link needs a `target`").into())
+        }
         Some(target) if !path::is_target(target) => {
             Err(Diagnostic::at("target", "`target` is empty, longer than 4,095 bytes, or has a NUL character in it").into())
         }

@@ -11,7 +11,7 @@ mod turn;
 mod verdict;
 mod walk;
 
-use crate::model::report::{Action, EffectClass, ResourceReport};
+use crate::model::report::{Action, ResourceReport};
 
 pub use recover::{Recovery, Unresolved, recover};
 pub use run::Run;
@@ -24,16 +24,6 @@ pub trait Observer: Send + Sync {
 
     /// A resource has ended.
     fn resource(&self, report: &ResourceReport);
-}
-
-fn journal_effect(effect: EffectClass) -> crate::journal::EffectClass {
-    use crate::journal::EffectClass as Journal;
-    match effect {
-        EffectClass::BeforeChange => Journal::BeforeChange,
-        EffectClass::PartialChange => Journal::PartialChange,
-        EffectClass::UnknownOutcome => Journal::UnknownOutcome,
-        EffectClass::PartialChangeUnknown => Journal::PartialChangeUnknown,
-    }
 }
 
 fn journal_action(action: Action) -> crate::journal::Action {

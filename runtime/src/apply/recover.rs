@@ -88,8 +88,7 @@ fn usable_module<'a>(
 ) -> Result<&'a AdmittedModule, Unresolved> {
     let type_name = &intent.resource.type_name;
     let found = modules.get(type_name).filter(|admitted| {
-        admitted.module.digest() == intent.component
-            || admitted.module.description().schema_version == intent.schema_version
+        admitted.module.digest() == intent.component || admitted.module.description().schema_version == intent.schema_version
     });
     found.ok_or_else(|| Unresolved {
         reason: format!("no module at hand can take up the operation that `{type_name}` {} began", intent.component.short()),
@@ -110,8 +109,7 @@ async fn make_safe(
     let rights = rights::for_effects(admitted, &intent.resource, &validated.footprint.effects, &validated.semantics);
     let mut host = HostContext::new(Arc::clone(node), rights, Arc::new(NoAssets), Instant::now() + limits.deadline);
     open_gate(&mut host, token);
-    let mut attempt =
-        Attempt::start(&admitted.module, host, limits).await.map_err(|error| unresolved(error.to_string()))?;
+    let mut attempt = Attempt::start(&admitted.module, host, limits).await.map_err(|error| unresolved(error.to_string()))?;
     let staging_name = token.staging_name().to_string();
     let operation = Interrupted { staging_name: staging_name.clone(), reason: operation_reason(intent.operation) };
     let reason = Reason { staging_name: Some(staging_name), ..Reason::default() };

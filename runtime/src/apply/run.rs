@@ -11,15 +11,13 @@ use host_functions::{HostContext, Node};
 use super::recover::Unresolved;
 use crate::engine::{Attempt, AttemptError, Reason};
 use crate::journal::{IntentToken, IntentWitness, JournalHandle};
-use crate::model::ids::{OwnerName, ResourceId, RunId};
+use crate::model::ids::{OwnerName, ResourceId};
 use crate::model::report::RunMode;
 use crate::plan::{Groups, Ready};
 use crate::store::Recorded;
 
 /// The run that turns belong to.
 pub struct Run {
-    /// Its id; none in noop, which leaves no trace.
-    pub id: Option<RunId>,
     /// Whether it may change the node.
     pub mode: RunMode,
     /// Whose bundle it is.
@@ -39,11 +37,6 @@ pub struct Run {
 }
 
 impl Run {
-    /// Its id, which every run but noop has.
-    pub(super) fn id(&self) -> &RunId {
-        self.id.as_ref().expect("noop ends a turn before it needs an id")
-    }
-
     /// Why the resource may not be touched, if an interrupted operation of it is open.
     pub(super) fn unresolved(&self, id: &ResourceId) -> Option<&Unresolved> {
         self.unresolved.get(id)

@@ -66,7 +66,7 @@ impl Turn<'_> {
             Err(error) => self.fail_call(Phase::Check, error, attempt),
             Ok(CheckResult::InSync(observed)) => {
                 self.report.outcome = Outcome::Unchanged;
-                self.keep_unchanged(observed.as_ref())?;
+                self.keep_unchanged(observed)?;
             }
             Ok(CheckResult::Skipped(reason)) => self.end(Outcome::Skipped, Action::Skip, reason),
             Ok(CheckResult::CannotPlan(reason)) => self.end(Outcome::CannotPlan, Action::Skip, reason),
@@ -87,7 +87,7 @@ impl Turn<'_> {
         self.report.incomplete_preview.clone_from(&needed.incomplete_preview);
         let show = self.run.mode == RunMode::Noop || needed.action != Action::Create;
         self.report.changes = needed.changes.iter().map(|change| told(change, show, attempt)).collect();
-        let (desired, component) = (&self.ready.desired_text, self.ready.module.digest());
+        let (desired, component) = (&self.ready.desired, self.ready.module.digest());
         self.report.drift = self.recorded().is_some_and(|recorded| recorded.difference_is_drift(desired, &component));
     }
 
@@ -130,7 +130,7 @@ impl Turn<'_> {
         let settlement = match applied {
             Applied::Converged { outputs, observed } => {
                 self.report.outcome = Outcome::Changed;
-                Settlement { ending: Ending::Done, record: Some(self.record(outputs.as_ref().map(canonical), observed.as_ref())), detail: None }
+                Settlement { ending: Ending::Done, record: Some(self.record(outputs, observed)), detail: None }
             }
             Applied::NotConverged(changes) => {
                 self.fail(verdict::not_converged(self.module(), &changes));
@@ -146,11 +146,7 @@ impl Turn<'_> {
 
     fn failed_settlement(&self) -> Settlement {
         let failure = self.report.failure.as_ref().expect("a failed turn says why");
-        Settlement {
-            ending: super::journal_effect(failure.effect).ending(),
-            record: None,
-            detail: Some(failure.message.clone()),
-        }
+        Settlement { ending: failure.effect.ending(), record: None, detail: Some(failure.message.clone()) }
     }
 
     fn intention(&self) -> Intention {
@@ -166,47 +162,42 @@ impl Turn<'_> {
         }
     }
 
-    fn record(&self, outputs: Option<String>, observed: Option<&Json>) -> Recorded {
+    fn record(&self, outputs: Option<Json>, observed: Option<Json>) -> Recorded {
         Recorded {
             component: self.ready.module.digest(),
             schema_version: self.ready.module.description().schema_version,
-            inputs: self.ready.desired_text.clone(),
+            inputs: self.ready.desired.clone(),
             outputs,
-            observed: observed.map(canonical),
+            observed,
             configuration: None,
             converged: true,
-            run: self.run.id().clone(),
         }
     }
 
     /// A resource that is as desired is on record too, so that drift can be told next time.
-    fn keep_unchanged(&self, observed: Option<&Json>) -> Result<(), JournalError> {
+    fn keep_unchanged(&self, observed: Option<Json>) -> Result<(), JournalError> {
         if self.run.mode == RunMode::Noop {
             return Ok(());
         }
         let outputs = self.recorded().and_then(|recorded| recorded.outputs.clone());
         let record = self.record(outputs, observed);
-        let same = |before: &Recorded| Recorded { run: record.run.clone(), ..before.clone() } == record;
-        if self.recorded().is_some_and(same) {
+        if self.recorded() == Some(&record) {
             return Ok(());
         }
-        self.run.journal().record(self.run.owner.clone(), self.ready.id.clone(), record)
+        self.run.journal().keep(&self.run.owner, &self.ready.id, record)
     }
 
     fn recorded(&self) -> Option<&Recorded> {
         self.run.recorded.get(&self.ready.id)
     }
 
-    /// What the last run recorded; it is our own text, so that it parses is not in doubt but where the database was tampered with.
     fn prior(&self) -> Option<Prior> {
-        let json = |text: &String| serde_json::from_str(text).ok();
-        let recorded = self.recorded()?;
-        Some(Prior {
+        self.recorded().map(|recorded| Prior {
             schema_version: recorded.schema_version,
-            inputs: json(&recorded.inputs)?,
-            outputs: recorded.outputs.as_ref().and_then(json),
-            observed: recorded.observed.as_ref().and_then(json),
-            configuration: recorded.configuration.as_ref().and_then(json),
+            inputs: recorded.inputs.clone(),
+            outputs: recorded.outputs.clone(),
+            observed: recorded.observed.clone(),
+            configuration: recorded.configuration.clone(),
         })
     }
 
@@ -227,7 +218,6 @@ impl Turn<'_> {
 
     fn fail(&mut self, verdict: Verdict) {
         self.report.outcome = verdict.outcome;
-        self.report.reason = Some(verdict.failure.message.clone());
         self.report.failure = Some(verdict.failure);
     }
 }
@@ -249,9 +239,4 @@ fn told(change: &GuestChange, show: bool, attempt: &mut Attempt) -> Change {
         reason: change.reason.clone(),
         diff,
     }
-}
-
-/// Text for the record, of JSON that a guest gave in canonical form.
-fn canonical(json: &Json) -> String {
-    serde_jcs::to_string(json).expect("what was parsed as canonical JSON is written as such")
 }

@@ -33,4 +33,4 @@ pub mod limits;
 pub use error::{ArchiveError, BundleError, DocumentError, ReferenceError};
 pub use oci::{ARTIFACT_TYPE, CATALOG_TYPE};
 pub use read::{AssetReader, Bundle};
-pub use write::{AssetContent, AssetSource, WriteError, write};
+pub use write::{AssetContent, AssetFile, AssetSource, WriteError, measure, write};

@@ -111,12 +111,15 @@ impl State {
     fn answer(&mut self, command: &str, answer: &Answer, speech: Speech) -> Exit {
         if speech.json {
             let exit = answer.exit;
-            self.record("result", &[
-                ("command", json!(command)),
-                ("exit", json!(exit.code())),
-                ("outcome", json!(exit.word())),
-                ("data", answer.data.clone()),
-            ]);
+            self.record(
+                "result",
+                &[
+                    ("command", json!(command)),
+                    ("exit", json!(exit.code())),
+                    ("outcome", json!(exit.word())),
+                    ("data", answer.data.clone()),
+                ],
+            );
         } else {
             self.stdout_text(&answer.text);
         }
@@ -135,12 +138,10 @@ impl State {
     }
 
     fn error_record(&mut self, command: &str, exit: Exit, fields: Json) {
-        self.record("error", &[
-            ("command", json!(command)),
-            ("exit", json!(exit.code())),
-            ("outcome", json!(exit.word())),
-            ("error", fields),
-        ]);
+        self.record(
+            "error",
+            &[("command", json!(command)), ("exit", json!(exit.code())), ("outcome", json!(exit.word())), ("error", fields)],
+        );
     }
 
     fn record(&mut self, kind: &str, fields: &[(&str, Json)]) {
@@ -177,7 +178,12 @@ pub fn usage(message: &clap::Error, speech: Speech) -> Exit {
     let styled = message.render();
     let text = |colour: bool| if colour { styled.ansi().to_string() } else { styled.to_string() };
     if !message.use_stderr() {
-        let answer = Answer { exit: Exit::Done, text: text(speech.stdout_colour), remark: String::new(), data: json!({ "text": styled.to_string() }) };
+        let answer = Answer {
+            exit: Exit::Done,
+            text: text(speech.stdout_colour),
+            remark: String::new(),
+            data: json!({ "text": styled.to_string() }),
+        };
         return output.finish("help", Ok(answer));
     }
     output.with(|state| {

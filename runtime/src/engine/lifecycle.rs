@@ -4,7 +4,8 @@
 
 use std::time::{Duration, Instant};
 
-use host_functions::{HostContext, HostView, Phase};
+use host_functions::phase::Phase;
+use host_functions::{HostContext, HostView};
 use serde_json::Value as Json;
 use wasmtime::Store;
 use wasmtime::component::{ResourceAny, ResourceTable};

@@ -92,10 +92,5 @@ fn failed(ready: &Ready, error: &AttemptError) -> Box<ResourceReport> {
         hint,
         limit,
     };
-    Box::new(ResourceReport {
-        outcome: Outcome::Failed,
-        reason: Some(failure.message.clone()),
-        failure: Some(failure),
-        ..ready.report()
-    })
+    Box::new(ResourceReport { outcome: Outcome::Failed, failure: Some(failure), ..ready.report() })
 }

@@ -122,6 +122,8 @@ impl Policy {
         };
         let mut grant = if module.builtin.is_some() { Grant::requested(true) } else { Grant::none() };
         grant.files = self.files(grant.files, module.builtin.is_some(), &rows);
+        grant.accounts &= rows.iter().all(|row| row.accounts != Some(false));
+        grant.facts &= rows.iter().all(|row| row.facts != Some(false));
         grant.limits = limits(&rows);
         for row in rows {
             let comma = if by.is_empty() { "" } else { ", " };

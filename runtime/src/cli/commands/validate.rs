@@ -37,7 +37,8 @@ fn bundle(path: &Path, inputs: &InputOptions) -> Result<Answer, CliError> {
     let (digest, catalog) = run::inspect_bundle(path)?;
     let contents = format!("owner `{}`, {}", catalog.owner, count(catalog.resources.len(), "resource"));
     let text = format!("`{}` is a sound bundle: {contents}\n", line(&path.display().to_string()));
-    let fields = json!({ "digest": digest, "owner": catalog.owner, "serial": catalog.serial, "resources": catalog.resources.len() });
+    let fields =
+        json!({ "digest": digest, "owner": catalog.owner, "serial": catalog.serial, "resources": catalog.resources.len() });
     Ok(super::remark(text, json!({ "bundle": fields })))
 }
 

@@ -143,20 +143,61 @@ mod tests {
                 aliases: vec![("present".into(), "file".into())],
                 default: Some("file".into()),
             }),
-            capabilities: vec![capability("read", "/etc/nginx/**"), capability("write", "/etc/nginx/a"), capability("write", "/b")],
+            capabilities: vec![
+                capability("read", "/etc/nginx/**"),
+                capability("write", "/etc/nginx/a"),
+                capability("write", "/b"),
+            ],
             selectors: Selectors::default(),
         }
     }
 
     #[test]
     fn a_module_for_people() {
-        insta::assert_snapshot!(render(&ComponentDigest::from_bytes([0x1c; 32]), &description(), false), @"");
+        insta::assert_snapshot!(render(&ComponentDigest::from_bytes([0x1c; 32]), &description(), false), @r#"
+        type     vhost
+        summary  An nginx virtual host.
+        schema   1
+        digest   sha256:1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c
+
+        attributes
+          path  string  required, identity                          The path.
+          mode  string  nullable, default "0644", also permissions  The mode.
+
+        ensure
+          file    default, also present  It is there.
+          absent                         It is not.
+
+        rights that it asks for
+          files.read   /etc/nginx/**  to do its work
+          files.write  /etc/nginx/a   to do its work
+          files.write  /b             to do its work
+
+        policy row that grants them
+          module "vhost" {
+            digest = "sha256:1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c"
+            files { read = ["/etc/nginx/**"] }
+            files { write = ["/etc/nginx/a", "/b"] }
+          }
+        "#);
     }
 
     #[test]
     fn a_built_in_module_needs_no_row() {
         let modest = Description { capabilities: Vec::new(), ensure: None, attributes: Vec::new(), ..description() };
-        insta::assert_snapshot!(render(&ComponentDigest::from_bytes([0x1c; 32]), &modest, true), @"");
+        insta::assert_snapshot!(render(&ComponentDigest::from_bytes([0x1c; 32]), &modest, true), @r"
+        type     vhost
+        summary  An nginx virtual host.
+        schema   1
+        digest   sha256:1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c
+
+        attributes
+
+        rights that it asks for
+          none
+
+        policy: built in, so it has these rights unless the policy says otherwise
+        ");
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use runtime_sdk::bindings::exports::runtime::module::definition::{Compiled, Description, Guest};
 use runtime_sdk::bindings::runtime::module::parameters::Parameters as Handle;
 use runtime_sdk::{
-    Attribute, Capability, CatalogView, Claim, DefinitionError, DefinitionResult, Diagnostic, Edge, Footprint, HostError, Parameters,
-    RecordSelectors, RecordedState, ResourceId, Semantics, TestedState, json,
+    Attribute, Capability, CatalogView, Claim, DefinitionError, DefinitionResult, Diagnostic, Edge, Footprint, HostError,
+    Parameters, RecordSelectors, RecordedState, ResourceId, Semantics, TestedState, json,
 };
 
 use crate::Hostile;
@@ -87,7 +87,8 @@ impl Guest for Hostile {
         desired.check()?;
         let act = begin(Place::Validate, &desired)?;
         let mut footprint = desired.footprint();
-        let claims_other = [Place::Identity, Place::Validate].into_iter().any(|place| desired.act(place) == Some(Act::ClaimOther));
+        let claims_other =
+            [Place::Identity, Place::Validate].into_iter().any(|place| desired.act(place) == Some(Act::ClaimOther));
         if claims_other {
             claim_other(&mut footprint, &desired);
         }

@@ -1,0 +1,83 @@
+//! From text to the parser's own tree, within limits.
+//!
+//! `hcl-edit` refuses nesting beyond 64 levels and operator chains beyond 128 before it recurses, so hostile text cannot overflow
+//! the stack here; this module limits what it does not: size, and how many members one text may have, since the parser looks
+//! for duplicates in linear time.
+
+use hcl_edit::parser::{Error, parse_body, parse_template};
+use hcl_edit::structure::Body;
+use hcl_edit::template::Template;
+
+use super::diagnostic::Diagnostic;
+use super::source::Source;
+
+/// The largest source text, of a manifest, a template or a file of variables: 4 MiB.
+pub const MAX_SOURCE: usize = 4 << 20;
+
+/// The most `=` and `:` in a manifest, over which an object of that many members would take minutes.
+const MAX_MEMBERS: usize = 100_000;
+
+/// The structure of a manifest or of a file of variables.
+///
+/// # Errors
+/// With the first syntax error: the parser does not go on after one.
+pub fn body(source: &Source) -> Result<Body, Diagnostic> {
+    check_size(source)?;
+    let members = source.text().bytes().filter(|byte| matches!(byte, b'=' | b':')).count();
+    if members > MAX_MEMBERS {
+        let summary = format!("`{}` holds more than {MAX_MEMBERS} `=` and `:`", source.name());
+        return Err(
+            Diagnostic::general(summary).hint("put large texts in files of their own, and read them with `file()`".to_owned())
+        );
+    }
+    parse_body(source.text()).map_err(|error| syntax_error(source, &error))
+}
+
+/// The structure of a template file.
+///
+/// # Errors
+/// As for [`body`].
+pub fn template(source: &Source) -> Result<Template, Diagnostic> {
+    check_size(source)?;
+    parse_template(source.text()).map_err(|error| syntax_error(source, &error))
+}
+
+fn check_size(source: &Source) -> Result<(), Diagnostic> {
+    if source.text().len() > MAX_SOURCE {
+        return Err(Diagnostic::general(format!("`{}` is larger than {} MiB", source.name(), MAX_SOURCE >> 20)));
+    }
+    Ok(())
+}
+
+fn syntax_error(source: &Source, error: &Error) -> Diagnostic {
+    let offset = error.location().offset();
+    let place = source.place(offset..offset + 1);
+    let message = error.message();
+    if message.contains("redefined attribute") {
+        return Diagnostic::error(&place, "an attribute is given twice in one block").label("given before");
+    }
+    if message.contains("redefined object key") {
+        return Diagnostic::error(&place, "a key is given twice in one object").label("given before");
+    }
+    if message.contains("nesting depth") {
+        return Diagnostic::error(&place, "nested deeper than 64 levels").label("too deep");
+    }
+    let label = message.replace('\n', "\\n");
+    Diagnostic::error(&place, "the text is not valid HCL").label(label).hint(hint(source, offset))
+}
+
+/// Help for mistakes that the parser's words do not explain.
+fn hint(source: &Source, offset: usize) -> Option<String> {
+    let rest = source.text().get(offset..)?;
+    if rest.starts_with('\'') {
+        return Some("strings are written in double quotes".to_owned());
+    }
+    if rest.starts_with(';') {
+        return Some("each attribute stands on a line of its own, without `;`".to_owned());
+    }
+    let line = rest.lines().next().unwrap_or_default();
+    if line.replace("\\\"", "").matches('"').count() % 2 == 1 {
+        return Some("a string must end on the line where it begins; longer text is written as a heredoc, `<<EOT`".to_owned());
+    }
+    rest.trim().is_empty().then(|| "the text ends too early: is a `{` not closed?".to_owned())
+}

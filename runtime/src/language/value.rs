@@ -1,0 +1,415 @@
+//! Values with marks: where they came from, whether they are sensitive, and what of them is not known yet.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde_json::{Map, Value as Json};
+
+use super::number;
+use crate::model::expression::{Expression, Kind, MAX_EXPRESSION_DEPTH, Place};
+use crate::model::ids::{ResourceId, TypeName};
+
+/// The most that a value may weigh: roughly its bytes as JSON, shared parts counted each time that they occur.
+pub const MAX_WEIGHT: u64 = 64 << 20;
+
+/// The most that an expression for the node may weigh.
+pub const MAX_LEFT_OVER: u64 = 16 << 20;
+
+/// How deep lists and objects may nest in a value.
+pub const MAX_VALUE_DEPTH: u32 = 48;
+
+/// What a value carries beside itself.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Marks {
+    resources: Option<Arc<BTreeSet<ResourceId>>>,
+    sensitive: bool,
+}
+
+impl Marks {
+    /// The mark of a value that came from a resource.
+    pub fn resource(id: &ResourceId) -> Self {
+        Self { resources: Some(Arc::new(BTreeSet::from([id.clone()]))), sensitive: false }
+    }
+
+    /// The mark of a sensitive value.
+    pub fn sensitive() -> Self {
+        Self { resources: None, sensitive: true }
+    }
+
+    /// Whether it must not be shown.
+    pub fn is_sensitive(&self) -> bool {
+        self.sensitive
+    }
+
+    /// The resources whose attributes went into it.
+    pub fn resources(&self) -> impl Iterator<Item = &ResourceId> {
+        self.resources.iter().flat_map(|resources| resources.iter())
+    }
+
+    /// The modules that serve those resources.
+    pub fn modules(&self) -> BTreeSet<&TypeName> {
+        self.resources().map(|id| &id.type_name).collect()
+    }
+
+    /// Adds what `other` carries.
+    pub fn join(&mut self, other: &Marks) {
+        self.sensitive |= other.sensitive;
+        match (&mut self.resources, &other.resources) {
+            (_, None) => {}
+            (own @ None, Some(theirs)) => *own = Some(theirs.clone()),
+            (Some(own), Some(theirs)) if theirs.is_subset(own) => {}
+            (Some(own), Some(theirs)) => Arc::make_mut(own).extend(theirs.iter().cloned()),
+        }
+    }
+
+    fn without_sensitivity(&self) -> Self {
+        Self { resources: self.resources.clone(), sensitive: false }
+    }
+}
+
+/// What a value is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Data {
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A number that `number::check` accepts.
+    Number(f64),
+    /// Text.
+    Text(Arc<str>),
+    /// A list.
+    List(Arc<Vec<Value>>),
+    /// An object; also what Terraform calls a map.
+    Object(Arc<BTreeMap<String, Value>>),
+    /// Settled on the node, by this expression.
+    Deferred(Arc<Expression>),
+}
+
+/// A value with its marks. Clones are cheap: contents are shared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Value {
+    data: Data,
+    marks: Marks,
+    weight: u64,
+    depth: u32,
+    known: bool,
+}
+
+/// A value grew beyond [`MAX_WEIGHT`] or [`MAX_VALUE_DEPTH`], or holds a number that cannot be held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ValueError {
+    /// Too large.
+    #[error("the value grows beyond {} MiB", MAX_WEIGHT >> 20)]
+    TooLarge,
+    /// Too large an expression.
+    #[error("what the node has to evaluate grows beyond {} MiB", MAX_LEFT_OVER >> 20)]
+    ExpressionTooLarge,
+    /// Too deep.
+    #[error("the value is nested deeper than {MAX_VALUE_DEPTH}")]
+    TooDeep,
+    /// An expression for the node that is too deep.
+    #[error("what the node has to evaluate is nested deeper than {MAX_EXPRESSION_DEPTH}")]
+    ExpressionTooDeep,
+    /// A number beyond 2^53.
+    #[error("{}", number::TOO_LARGE)]
+    Number,
+}
+
+impl Value {
+    fn scalar(data: Data, weight: u64) -> Self {
+        Self { data, marks: Marks::default(), weight, depth: 0, known: true }
+    }
+
+    /// `null`.
+    pub fn null() -> Self {
+        Self::scalar(Data::Null, 4)
+    }
+
+    /// A boolean.
+    pub fn bool(flag: bool) -> Self {
+        Self::scalar(Data::Bool(flag), 5)
+    }
+
+    /// A number.
+    ///
+    /// # Errors
+    /// If it cannot be held.
+    pub fn number(number: f64) -> Result<Self, ValueError> {
+        number::check(number).map(|number| Self::scalar(Data::Number(number), 8)).map_err(|_| ValueError::Number)
+    }
+
+    /// A count of something in memory.
+    pub fn count(count: usize) -> Self {
+        Self::scalar(Data::Number(count as f64), 8)
+    }
+
+    /// Text.
+    ///
+    /// # Errors
+    /// If it is too large.
+    pub fn text(text: impl Into<Arc<str>>) -> Result<Self, ValueError> {
+        let text = text.into();
+        let weight = text.len() as u64 + 2;
+        Self::scalar(Data::Text(text), weight).checked()
+    }
+
+    /// A list.
+    ///
+    /// # Errors
+    /// If it is too large or too deep.
+    pub fn list(items: Vec<Value>) -> Result<Self, ValueError> {
+        let (weight, depth, known) = measure(items.iter(), 0);
+        Self { data: Data::List(Arc::new(items)), marks: Marks::default(), weight, depth, known }.checked()
+    }
+
+    /// An object.
+    ///
+    /// # Errors
+    /// If it is too large or too deep.
+    pub fn object(members: BTreeMap<String, Value>) -> Result<Self, ValueError> {
+        let keys = members.keys().map(|key| key.len() as u64 + 4).sum();
+        let (weight, depth, known) = measure(members.values(), keys);
+        Self { data: Data::Object(Arc::new(members)), marks: Marks::default(), weight, depth, known }.checked()
+    }
+
+    /// A value that an expression settles on the node. Lists and objects in what it becomes are not counted in its depth.
+    ///
+    /// # Errors
+    /// If the expression is too large or too deep.
+    pub fn deferred(expression: Expression, marks: Marks) -> Result<Self, ValueError> {
+        if expression.depth() > MAX_EXPRESSION_DEPTH {
+            return Err(ValueError::ExpressionTooDeep);
+        }
+        let weight = weigh(&expression);
+        check_left_over(weight)?;
+        Self { data: Data::Deferred(Arc::new(expression)), marks, weight, depth: 0, known: false }.checked()
+    }
+
+    /// A known value of JSON, without marks.
+    ///
+    /// # Errors
+    /// If it is too large, too deep, or holds a number that cannot be held.
+    pub fn from_json(json: &Json) -> Result<Self, ValueError> {
+        Self::from_json_at(json, 0)
+    }
+
+    fn from_json_at(json: &Json, depth: u32) -> Result<Self, ValueError> {
+        if depth > MAX_VALUE_DEPTH {
+            return Err(ValueError::TooDeep);
+        }
+        match json {
+            Json::Null => Ok(Self::null()),
+            Json::Bool(flag) => Ok(Self::bool(*flag)),
+            Json::Number(number) => Self::number(number::from_json(number).map_err(|_| ValueError::Number)?),
+            Json::String(text) => Self::text(text.as_str()),
+            Json::Array(items) => {
+                let items = items.iter().map(|item| Self::from_json_at(item, depth + 1));
+                Self::list(items.collect::<Result<_, _>>()?)
+            }
+            Json::Object(members) => {
+                let members = members.iter().map(|(key, value)| Ok((key.clone(), Self::from_json_at(value, depth + 1)?)));
+                Self::object(members.collect::<Result<_, ValueError>>()?)
+            }
+        }
+    }
+
+    fn checked(self) -> Result<Self, ValueError> {
+        if self.weight > MAX_WEIGHT {
+            return Err(ValueError::TooLarge);
+        }
+        if self.depth > MAX_VALUE_DEPTH {
+            return Err(ValueError::TooDeep);
+        }
+        Ok(self)
+    }
+
+    /// The same with more marks.
+    #[must_use]
+    pub fn marked(mut self, marks: &Marks) -> Self {
+        self.marks.join(marks);
+        self
+    }
+
+    /// The same without being sensitive, all through.
+    #[must_use]
+    pub fn revealed(&self) -> Self {
+        let data = match &self.data {
+            Data::List(items) => Data::List(Arc::new(items.iter().map(Self::revealed).collect())),
+            Data::Object(members) => {
+                Data::Object(Arc::new(members.iter().map(|(key, value)| (key.clone(), value.revealed())).collect()))
+            }
+            other => other.clone(),
+        };
+        Self { data, marks: self.marks.without_sensitivity(), ..*self }
+    }
+
+    /// What it is.
+    pub fn data(&self) -> &Data {
+        &self.data
+    }
+
+    /// The marks of the value itself, not of what it holds.
+    pub fn own_marks(&self) -> &Marks {
+        &self.marks
+    }
+
+    /// The marks of the value and of everything that it holds.
+    pub fn marks(&self) -> Marks {
+        let mut marks = self.marks.clone();
+        match &self.data {
+            Data::List(items) => items.iter().for_each(|item| marks.join(&item.marks())),
+            Data::Object(members) => members.values().for_each(|value| marks.join(&value.marks())),
+            _ => {}
+        }
+        marks
+    }
+
+    /// Whether all of it is known.
+    pub fn is_known(&self) -> bool {
+        self.known
+    }
+
+    /// Roughly its bytes as JSON.
+    pub fn weight(&self) -> u64 {
+        self.weight
+    }
+
+    /// Whether two known values are equal, whatever their marks. Values of different types differ.
+    pub fn same(&self, other: &Value) -> bool {
+        match (&self.data, &other.data) {
+            (Data::List(left), Data::List(right)) => {
+                left.len() == right.len() && left.iter().zip(right.iter()).all(|(left, right)| left.same(right))
+            }
+            (Data::Object(left), Data::Object(right)) => {
+                let pairs = || left.iter().zip(right.iter());
+                left.len() == right.len() && pairs().all(|(left, right)| left.0 == right.0 && left.1.same(right.1))
+            }
+            (left, right) => left == right,
+        }
+    }
+
+    /// What kind of value it is, with its article, for messages.
+    pub fn type_name(&self) -> &'static str {
+        match &self.data {
+            Data::Null => "null",
+            Data::Bool(_) => "a boolean",
+            Data::Number(_) => "a number",
+            Data::Text(_) => "a string",
+            Data::List(_) => "a list",
+            Data::Object(_) => "an object",
+            Data::Deferred(_) => "a value that only the node knows",
+        }
+    }
+
+    /// The value as JSON, if all of it is known.
+    pub fn json(&self) -> Option<Json> {
+        Some(match &self.data {
+            Data::Null => Json::Null,
+            Data::Bool(flag) => Json::Bool(*flag),
+            Data::Number(number) => number::to_json(*number).ok()?,
+            Data::Text(text) => Json::String(text.to_string()),
+            Data::List(items) => Json::Array(items.iter().map(Self::json).collect::<Option<_>>()?),
+            Data::Object(members) => {
+                let members = members.iter().map(|(key, value)| Some((key.clone(), value.json()?)));
+                Json::Object(members.collect::<Option<Map<_, _>>>()?)
+            }
+            Data::Deferred(_) => return None,
+        })
+    }
+
+    /// An expression that gives the value on the node: known parts are literals.
+    pub fn residual(&self, place: &Place) -> Expression {
+        if let Some(json) = self.is_known().then(|| self.json()).flatten() {
+            return Expression::new(Kind::Literal(json), place);
+        }
+        match &self.data {
+            Data::List(items) => Expression::new(Kind::List(items.iter().map(|item| item.residual(place)).collect()), place),
+            Data::Object(members) => {
+                let key = |key: &String| Expression::new(Kind::Literal(Json::String(key.clone())), place);
+                let members = members.iter().map(|(name, value)| (key(name), value.residual(place))).collect();
+                Expression::new(Kind::Object(members), place)
+            }
+            Data::Deferred(expression) => expression.as_ref().clone(),
+            // Everything else is known.
+            _ => Expression::new(Kind::Literal(Json::Null), place),
+        }
+    }
+}
+
+fn measure<'v>(values: impl Iterator<Item = &'v Value>, start: u64) -> (u64, u32, bool) {
+    values.fold((start + 2, 1, true), |(weight, depth, known), value| {
+        (weight.saturating_add(value.weight + 1), depth.max(value.depth + 1), known && value.known)
+    })
+}
+
+/// Checks what an expression for the node will weigh, before it is put together.
+///
+/// # Errors
+/// If that is too much.
+pub fn check_left_over(weight: u64) -> Result<(), ValueError> {
+    if weight > MAX_LEFT_OVER { Err(ValueError::ExpressionTooLarge) } else { Ok(()) }
+}
+
+/// Roughly the bytes of an expression as JSON.
+fn weigh(expression: &Expression) -> u64 {
+    let mut weight = 0_u64;
+    expression.walk(&mut |part| {
+        weight = weight.saturating_add(match &part.kind {
+            Kind::Literal(json) => 24 + json_weight(json),
+            Kind::Fail(message) => 24 + message.len() as u64,
+            _ => 48,
+        });
+    });
+    weight
+}
+
+fn json_weight(json: &Json) -> u64 {
+    match json {
+        Json::String(text) => text.len() as u64 + 2,
+        Json::Array(items) => 2 + items.iter().map(|item| json_weight(item) + 1).sum::<u64>(),
+        Json::Object(members) => 2 + members.iter().map(|(key, value)| key.len() as u64 + 4 + json_weight(value)).sum::<u64>(),
+        _ => 8,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn json_round_trips() {
+        let json = json!({"a": [1, 2.5, null, true, "x"], "b": {}});
+        let value = Value::from_json(&json).unwrap();
+        assert!(value.is_known());
+        assert_eq!(value.json().unwrap(), json);
+    }
+
+    #[test]
+    fn marks_are_kept_at_the_part_that_has_them_and_gathered_from_all() {
+        let id: ResourceId = "file.a".parse().unwrap();
+        let secret = Value::text("s").unwrap().marked(&Marks::sensitive());
+        let exported = Value::text("p").unwrap().marked(&Marks::resource(&id));
+        let list = Value::list(vec![secret, exported, Value::bool(true)]).unwrap();
+        assert!(!list.own_marks().is_sensitive());
+        assert!(list.marks().is_sensitive());
+        assert_eq!(list.marks().resources().collect::<Vec<_>>(), [&id]);
+        assert_eq!(list.marks().modules().into_iter().map(TypeName::as_str).collect::<Vec<_>>(), ["file"]);
+        let revealed = list.revealed();
+        assert!(!revealed.marks().is_sensitive());
+        assert_eq!(revealed.marks().resources().count(), 1, "only sensitivity is taken away");
+    }
+
+    #[test]
+    fn shared_parts_count_each_time() {
+        let mut value = Value::text("x".repeat(1 << 20)).unwrap();
+        for _ in 0..5 {
+            value = Value::list(vec![value.clone(), value]).unwrap();
+        }
+        assert_eq!(Value::list(vec![value.clone(), value.clone(), value]), Err(ValueError::TooLarge));
+        let deep = (0..MAX_VALUE_DEPTH).try_fold(Value::null(), |inner, _| Value::list(vec![inner])).unwrap();
+        assert_eq!(Value::list(vec![deep]), Err(ValueError::TooDeep));
+    }
+}

@@ -1,0 +1,186 @@
+//! `resource` blocks.
+
+use std::collections::BTreeMap;
+
+use hcl_edit::Span;
+use hcl_edit::expr::{Expression as Hcl, TraversalOperator};
+use hcl_edit::structure::{Attribute as HclAttribute, Block, Structure};
+
+use super::blocks::{Allowed, Found, Reader};
+use super::{Attribute, Declaration, Gate, Meta};
+use crate::language::diagnostic::Diagnostic;
+use crate::language::names::Names;
+use crate::language::{Lowering, suggest};
+use crate::model::catalog::MAX_TIMEOUT_MS;
+use crate::model::expression::{Expression, Place};
+use crate::model::ids::ResourceId;
+
+const META: Allowed = Allowed {
+    block: "a `meta` block",
+    attributes: &["require", "before", "timeout"],
+    blocks: &["control"],
+    later: &["notify", "subscribe", "provider", "health"],
+};
+
+const CONTROL: Allowed = Allowed { block: "a `control` block", attributes: &["if", "unless"], blocks: &[], later: &[] };
+
+impl Reader<'_> {
+    /// A resource block whose header was found good.
+    pub(super) fn resource(&mut self, block: &Block, id: ResourceId, names: &Names) -> Declaration {
+        let place = self.header(block);
+        let type_place = self.place(block.labels.first().and_then(Span::span));
+        let mut attributes = BTreeMap::new();
+        let mut meta: Option<&Block> = None;
+        for structure in block.body.iter() {
+            match structure {
+                Structure::Attribute(attribute) => {
+                    let value = self.expression(&attribute.value, &id, names);
+                    let name_place = self.place(attribute.key.span());
+                    attributes.insert(attribute.key.as_str().to_owned(), Attribute { name_place, value });
+                }
+                Structure::Block(inner) if inner.ident.as_str() == "meta" => match meta.replace(inner) {
+                    None => {
+                        self.labels::<0>(inner);
+                    }
+                    Some(first) => {
+                        let (second, first) = (self.header(inner), self.header(first));
+                        let error = Diagnostic::error(&second, format!("a second `meta` block in `{id}`"));
+                        self.errors.push(error.related(&first, "the first one"));
+                    }
+                },
+                Structure::Block(inner) => self.stray_block(inner),
+            }
+        }
+        let meta = meta.map(|meta| self.meta(meta, &id, names)).unwrap_or_default();
+        Declaration { id, place, type_place, attributes, meta }
+    }
+
+    fn stray_block(&mut self, block: &Block) {
+        let name = block.ident.as_str();
+        let place = self.header(block);
+        let error = self.error(&place, format!("unknown block `{name}` in a resource"));
+        error.hint = match name {
+            "control" => Some("it belongs into `meta { … }`".to_owned()),
+            _ => suggest::did_you_mean(name, ["meta"])
+                .or_else(|| Some(format!("an attribute that is an object is written `{name} = {{ … }}`"))),
+        };
+    }
+
+    fn expression(&mut self, expression: &Hcl, id: &ResourceId, names: &Names) -> Expression {
+        let mut lowering = Lowering::new(self.source, names);
+        lowering.within(Some(id.clone()));
+        let lowered = lowering.root(expression);
+        self.errors.extend(lowering.into_errors());
+        lowered
+    }
+
+    fn meta(&mut self, block: &Block, id: &ResourceId, names: &Names) -> Meta {
+        let found = self.content(&block.body, &META);
+        Meta {
+            require: self.addresses(&found, "require", id, names),
+            before: self.addresses(&found, "before", id, names),
+            timeout_ms: self.timeout(&found),
+            control: found.blocks.get("control").map(|control| self.control(control, id, names)),
+        }
+    }
+
+    fn control(&mut self, block: &Block, id: &ResourceId, names: &Names) -> Gate {
+        let found = self.content(&block.body, &CONTROL);
+        if found.attributes.is_empty() {
+            let place = self.header(block);
+            self.error(&place, "a `control` block without `if` or `unless`");
+        }
+        let mut condition = |name| found.attributes.get(name).map(|attribute| self.expression(&attribute.value, id, names));
+        Gate { if_: condition("if"), unless: condition("unless") }
+    }
+
+    fn timeout(&mut self, found: &Found<'_>) -> Option<u64> {
+        let (text, place) = self.text(found, "timeout")?;
+        let parsed = parse_duration(&text).filter(|ms| (1..=MAX_TIMEOUT_MS).contains(ms));
+        if parsed.is_none() {
+            let error = self.error(&place, "`timeout` must be a duration from 1 ms to 24 h");
+            error.hint = Some("write a whole number and a unit, `ms`, `s`, `m` or `h`: `\"90s\"`".to_owned());
+        }
+        parsed
+    }
+
+    /// A list of addresses, or one.
+    fn addresses(&mut self, found: &Found<'_>, name: &str, id: &ResourceId, names: &Names) -> Vec<(ResourceId, Place)> {
+        let Some(attribute) = found.attributes.get(name) else { return Vec::new() };
+        let items: Vec<&Hcl> = match &attribute.value {
+            Hcl::Array(items) => items.iter().collect(),
+            single => vec![single],
+        };
+        let mut addresses: Vec<(ResourceId, Place)> = Vec::new();
+        for item in items {
+            let Some((address, place)) = self.address(item, attribute, names) else { continue };
+            if address == *id {
+                self.error(&place, format!("`{id}` names itself in `{name}`"));
+            } else if let Some((_, first)) = addresses.iter().find(|(earlier, _)| *earlier == address) {
+                let error = Diagnostic::error(&place, format!("`{address}` stands twice in `{name}`"));
+                self.errors.push(error.related(first, "the first one"));
+            } else {
+                addresses.push((address, place));
+            }
+        }
+        addresses
+    }
+
+    fn address(&mut self, expression: &Hcl, attribute: &HclAttribute, names: &Names) -> Option<(ResourceId, Place)> {
+        let place = self.place(expression.span());
+        let Some(address) = parse_address(expression) else {
+            let name = attribute.key.as_str();
+            let error = self.error(&place, format!("`{name}` lists addresses of resources"));
+            error.label = "not an address".to_owned();
+            error.hint = Some(format!("write `{name} = [TYPE.NAME]`, without quotes"));
+            return None;
+        };
+        if !names.has_resource(&address) {
+            self.errors.push(names.unknown_resource(&place, &address));
+            return None;
+        }
+        Some((address, place))
+    }
+}
+
+/// `TYPE.NAME` or `TYPE["NAME"]`.
+fn parse_address(expression: &Hcl) -> Option<ResourceId> {
+    let Hcl::Traversal(traversal) = expression else { return None };
+    let Hcl::Variable(type_name) = &traversal.expr else { return None };
+    let [step] = traversal.operators.as_slice() else { return None };
+    let name = match step.value() {
+        TraversalOperator::GetAttr(name) => name.as_str(),
+        TraversalOperator::Index(Hcl::String(name)) => name.as_str(),
+        _ => return None,
+    };
+    Some(ResourceId { type_name: type_name.as_str().parse().ok()?, name: name.parse().ok()? })
+}
+
+/// `"90s"` in milliseconds.
+fn parse_duration(text: &str) -> Option<u64> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let unit = match unit {
+        "ms" => 1,
+        "s" => 1000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_need_a_number_and_a_unit() {
+        assert_eq!(parse_duration("90s"), Some(90_000));
+        assert_eq!(parse_duration("500ms"), Some(500));
+        assert_eq!(parse_duration("2h"), Some(7_200_000));
+        for bad in ["", "s", "90", "-1s", "1.5s", "1 s", "1d", "99999999999999999999s", "18446744073709551615h"] {
+            assert_eq!(parse_duration(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,5 @@
+resource "file" "a" {
+  path = "/x"
+  mode = "0644"
+  path = "/y"
+}

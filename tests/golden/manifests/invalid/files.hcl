@@ -1,0 +1,16 @@
+resource "thing" "a" {
+  a = file("files/none.txt")
+  b = file("../valid/minimal.hcl")
+  c = file("/etc/passwd")
+  d = file("files")
+  e = file(facts.x)
+  f = file("files/bytes.bin")
+  g = templatefile("files/broken.tpl", {})
+  h = templatefile("files/names.tpl", { user = "x" })
+  i = templatefile("files/names.tpl", facts.x)
+  j = templatefile("files/names.tpl", [])
+  k = templatefile("files/wrong.tpl", { user = ["x"] })
+  l = templatefile("files/function.tpl", {})
+  m = file(1)
+  n = templatefile("files/recursive.tpl", {})
+}

@@ -1,0 +1,2 @@
+Hello %{ if true }
+no end

@@ -1,0 +1,1 @@
+x${templatefile("files/recursive.tpl", {})}

@@ -1,0 +1,5 @@
+manifest {
+  name     = "has space"
+  serial   = -1
+  audience = "web"
+}

@@ -1,0 +1,1 @@
+resource "file" "a" {}

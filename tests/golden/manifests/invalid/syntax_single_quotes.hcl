@@ -1,0 +1,3 @@
+resource "file" "a" {
+  path = '/x'
+}

@@ -1,0 +1,2 @@
+resource "file" "a" {
+  path = "/x"

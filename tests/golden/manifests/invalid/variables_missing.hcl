@@ -1,0 +1,10 @@
+variable "needed" {
+  type = string
+}
+variable "count" {
+  type = integer
+}
+variable "token" {
+  type      = list(string)
+  sensitive = true
+}

@@ -1,0 +1,5 @@
+Host ${host}
+%{ for user in users ~}
+- ${user}
+%{ endfor ~}
+%{ if loud }LOUD%{ endif }
