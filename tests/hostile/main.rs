@@ -1,0 +1,9 @@
+//! Modules that misbehave in every way that `tests/guests/hostile` knows: what they try is stopped and named, and nobody else suffers.
+
+mod answers;
+mod definitions;
+mod limits;
+mod output;
+mod policy;
+mod rights;
+mod stage;

@@ -1,0 +1,8 @@
+//! The whole pipeline in this process, on scratch nodes: what a manifest says is what the node becomes, and nothing else.
+
+mod claims;
+mod converge;
+mod deferred;
+mod drift;
+mod noop;
+mod order;
