@@ -1,14 +1,17 @@
-//! What whole-system tests share: scratch nodes, guests, and ways to look at what a run left.
-
-mod command_output;
-pub mod guests;
-pub mod ledger;
-pub mod scene;
-mod test_node;
-pub mod tree;
+//! What whole-system tests share: nodes of their own, what commands gave, hostile guests, and ways to look at what a run left.
+//!
+//! [`TestNode`] knows the program from outside, as a command; [`Scene`] runs the pipeline in the test's own process.
 
 pub use command_output::CommandOutput;
 pub use ledger::Ledger;
 pub use scene::Scene;
 pub use test_node::TestNode;
 pub use tree::Tree;
+
+pub mod guests;
+pub mod ledger;
+pub mod scene;
+pub mod tree;
+
+mod command_output;
+mod test_node;
