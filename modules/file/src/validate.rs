@@ -18,6 +18,8 @@ pub fn validate(desired: &Desired) -> DefinitionResult<Semantics> {
         return Err(Diagnostic::at("content", "the content has no digest").into());
     }
     let semantics = Semantics::new(desired.identity().footprint(), TIMEOUT).capability("files.read").capability("files.write");
+    let has_names = [&desired.owner, &desired.group].into_iter().any(|principal| matches!(principal, Some(Principal::Name(_))));
+    let semantics = if has_names { semantics.capability("accounts.read") } else { semantics };
     Ok(match desired.digest() {
         Some(digest) => semantics.asset(digest),
         None => semantics,
@@ -116,6 +118,13 @@ mod tests {
         assert!(!semantics.sensitive && !semantics.accepts_refresh && semantics.prerequisites.is_empty());
         assert_eq!(semantics.affected_paths, [b"/a".to_vec()]);
         assert!(semantics.claims.is_empty(), "the host derives them from the effects");
+    }
+
+    #[test]
+    fn accounts_are_needed_for_names_alone() {
+        let needs = |text: &str| validate(text).unwrap().capabilities.contains(&"accounts.read".to_owned());
+        assert!(needs(r#"{"ensure":"file","force":false,"group":"web","path":"/a"}"#));
+        assert!(!needs(r#"{"ensure":"file","force":false,"group":33,"owner":0,"path":"/a"}"#));
     }
 
     #[test]
