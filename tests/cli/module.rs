@@ -53,7 +53,10 @@ fn a_new_module_is_built_inspected_granted_and_held_to_its_grant() {
     assert_snapshot!(node.run(&["apply", "site.wasm.tar", "--policy", "empty.hcl"]), @"");
 
     let row = |scope: &str| {
-        format!("module \"greeting\" {{\n  digest = \"{}\"\n  files {{\n    read  = [\"{scope}\"]\n    write = [\"{scope}\"]\n  }}\n}}\n", digest.trim())
+        format!(
+            "module \"greeting\" {{\n  digest = \"{}\"\n  files {{\n    read  = [\"{scope}\"]\n    write = [\"{scope}\"]\n  }}\n}}\n",
+            digest.trim()
+        )
     };
     node.write("narrow.hcl", row("/srv/greetings/**"));
     assert_snapshot!(node.run(&["apply", "site.wasm.tar", "--policy", "narrow.hcl"]), @"");

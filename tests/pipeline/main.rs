@@ -1,4 +1,5 @@
 //! The whole pipeline in this process, on scratch nodes: what a manifest says is what the node becomes, and nothing else.
+#![allow(clippy::disallowed_methods, reason = "makes and looks at folders of its own")]
 
 mod claims;
 mod converge;

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use runtime::journal::Moment;
 use runtime::model::report::{Outcome, RunMode};
 use runtime::run;
-use testkit::scene::{Recorder, assert_all};
+use testkit::scene::{Recorder, assert_all, exit_code};
 use testkit::{Scene, Tree};
 
 use crate::lost_run::{at_each_moment, killed_at};
@@ -103,7 +103,9 @@ fn whenever_it_is_killed_the_next_run_converges() {
         let scene = scene();
         std::fs::copy(scenes.bundle("site"), scene.bundle("site")).unwrap();
         killed_at(&scene, "site", index + 1);
-        let _ = scene.noop("site");
+        let plan = scene.noop("site");
+        let open = !scene.ledger().open().is_empty();
+        assert_eq!(exit_code(&plan, false), if open { 5 } else { 0 }, "{moment}: {plan:?}");
         let report = scene.apply("site");
         assert!(
             report.resources.iter().all(|r| matches!(r.outcome, Outcome::Changed | Outcome::Unchanged)),

@@ -58,9 +58,10 @@ fn diagnostic_fields(diagnostic: &Diagnostic) -> Json {
         Severity::Error => "error",
         Severity::Warning => "warning",
     };
-    let place = diagnostic.place.as_ref().map(
-        |place| json!({ "file": &*place.file, "line": place.line, "column": place.column, "length": place.length }),
-    );
+    let place = diagnostic
+        .place
+        .as_ref()
+        .map(|place| json!({ "file": &*place.file, "line": place.line, "column": place.column, "length": place.length }));
     json!({
         "severity": severity,
         "message": diagnostic.summary,

@@ -2,6 +2,8 @@
 //!
 //! [`TestNode`] knows the program from outside, as a command; [`Scene`] runs the pipeline in the test's own process.
 
+#![allow(clippy::disallowed_methods, reason = "the test kit makes folders, files and processes for tests")]
+
 pub use command_output::CommandOutput;
 pub use ledger::Ledger;
 pub use scene::Scene;
