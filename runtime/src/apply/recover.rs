@@ -118,7 +118,11 @@ async fn make_safe(
         Err(error) => {
             let seen = seen::of(&mut attempt);
             let verdict = verdict::of_error(intent.resource.type_name.as_str(), Phase::Recover, error, &seen);
-            Err(Unresolved { reason: verdict.failure.message, hint: verdict.failure.hint })
+            let hint = verdict.failure.hint.or_else(|| {
+                let what = "see on the node that what it manages is whole, and run again: if its module still cannot take it up";
+                Some(format!("{what}, give `runtime recover` a bundle with a version of the module that can"))
+            });
+            Err(Unresolved { reason: verdict.failure.message, hint })
         }
     }
 }

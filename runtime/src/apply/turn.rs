@@ -72,7 +72,9 @@ impl Turn<'_> {
             Ok(CheckResult::CannotPlan(reason)) => self.end(Outcome::CannotPlan, Action::Skip, reason),
             Ok(CheckResult::NeedsApply(needed)) => {
                 self.note_needed(&needed, attempt);
-                if self.run.mode == RunMode::Noop {
+                if let Some(action) = &needed.prerequisite {
+                    self.fail(verdict::undelivered(self.module(), action));
+                } else if self.run.mode == RunMode::Noop {
                     self.report.outcome = Outcome::WouldChange;
                 } else {
                     self.change(attempt, reason).await?;

@@ -48,6 +48,21 @@ pub(super) fn refused(module: &str, phase: Phase, message: String, hint: Option<
     Verdict { outcome: Outcome::Refused, failure }
 }
 
+/// The verdict on a check that asks for a shared action first. This version delivers none, and going on without would be a change that
+/// the module did not plan.
+pub(super) fn undelivered(module: &str, action: &str) -> Verdict {
+    let failure = Failure {
+        module: module.into(),
+        phase: Phase::Check,
+        effect: EffectClass::BeforeChange,
+        attribute: None,
+        message: format!("it needs the shared action `{action}` first, which this version of the program does not have"),
+        hint: None,
+        limit: None,
+    };
+    Verdict { outcome: Outcome::Failed, failure }
+}
+
 /// The verdict on a change after which the object still differs.
 pub(super) fn not_converged(module: &str, changes: &[GuestChange]) -> Verdict {
     let attributes: Vec<&str> = changes.iter().map(|change| change.attribute.as_str()).collect();

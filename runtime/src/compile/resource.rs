@@ -104,11 +104,6 @@ impl Compiler {
         assets: &mut Assets,
     ) -> Option<(Json, Validated)> {
         let tell = |error| self.tell(declaration, Some(given), error);
-        // The draft is held to the module's own rules before any source is looked at.
-        if compiled.assets.is_empty() {
-            let validated = module.validate(&compiled.desired).map_err(tell).ok()?;
-            return Some((compiled.desired, validated));
-        }
         let mut desired = compiled.desired;
         for request in &compiled.assets {
             let digest = self.acquire(declaration, request, given, assets)?;

@@ -22,7 +22,7 @@ use host_functions::files::policy::PathPattern;
 use crate::model::digest::ComponentDigest;
 use crate::model::ids::TypeName;
 
-pub use decide::{Builtin, Decision, ModuleIdentity, Refusal, Unused, Want};
+pub use decide::{Builtin, Decision, ModuleIdentity, Refusal, Unused, Want, outside};
 pub use error::{PolicyError, Problem};
 pub use load::MAX_POLICY;
 pub use parse::parse;
