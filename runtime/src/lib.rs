@@ -3,6 +3,8 @@
 //! Steps come first, in the order in which a run takes them; only [`run`] and [`cli`] know that order. Tools that steps call
 //! follow.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "unit tests make their own files and processes"))]
+
 /// The nouns that steps share: data only.
 pub mod model;
 

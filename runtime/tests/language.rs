@@ -66,22 +66,72 @@ fn settle(left_over: &Expression) -> Result<Json, String> {
 /// Expressions as text, right and wrong ones, of known and unknown parts.
 fn expression() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
-        Just("1"), Just("0"), Just("2.5"), Just("true"), Just("false"), Just("null"), Just("\"x\""), Just("\"\""), Just("[]"), Just("{}"),
-        Just("[1, \"b\"]"), Just("{ a = 1, b = [2] }"), Just("var.v"), Just("var.v[1].a"), Just("local.k"), Just("local.d"),
-        Just("facts.t"), Just("facts.f"), Just("facts.n"), Just("facts.s"), Just("facts.l"), Just("facts.o"), Just("facts.o.b.c"),
-        Just("facts.none"), Just("u.r.known"), Just("u.r.later"),
+        Just("1"),
+        Just("0"),
+        Just("2.5"),
+        Just("true"),
+        Just("false"),
+        Just("null"),
+        Just("\"x\""),
+        Just("\"\""),
+        Just("[]"),
+        Just("{}"),
+        Just("[1, \"b\"]"),
+        Just("{ a = 1, b = [2] }"),
+        Just("var.v"),
+        Just("var.v[1].a"),
+        Just("local.k"),
+        Just("local.d"),
+        Just("facts.t"),
+        Just("facts.f"),
+        Just("facts.n"),
+        Just("facts.s"),
+        Just("facts.l"),
+        Just("facts.o"),
+        Just("facts.o.b.c"),
+        Just("facts.none"),
+        Just("u.r.known"),
+        Just("u.r.later"),
     ]
     .prop_map(str::to_owned);
     leaf.prop_recursive(5, 48, 4, |inner| {
         let e = || inner.clone();
         let operator = prop_oneof![
-            Just("+"), Just("-"), Just("*"), Just("/"), Just("%"), Just("=="), Just("!="), Just("<"), Just(">="), Just("&&"), Just("||")
+            Just("+"),
+            Just("-"),
+            Just("*"),
+            Just("/"),
+            Just("%"),
+            Just("=="),
+            Just("!="),
+            Just("<"),
+            Just(">="),
+            Just("&&"),
+            Just("||")
         ];
         let one = prop_oneof![
-            Just("upper"), Just("length"), Just("keys"), Just("tostring"), Just("jsonencode"), Just("flatten"), Just("try"), Just("can"),
-            Just("abs"), Just("distinct"), Just("nonsensitive"), Just("sensitive")
+            Just("upper"),
+            Just("length"),
+            Just("keys"),
+            Just("tostring"),
+            Just("jsonencode"),
+            Just("flatten"),
+            Just("try"),
+            Just("can"),
+            Just("abs"),
+            Just("distinct"),
+            Just("nonsensitive"),
+            Just("sensitive")
         ];
-        let two = prop_oneof![Just("concat"), Just("merge"), Just("lookup"), Just("contains"), Just("try"), Just("max"), Just("format")];
+        let two = prop_oneof![
+            Just("concat"),
+            Just("merge"),
+            Just("lookup"),
+            Just("contains"),
+            Just("try"),
+            Just("max"),
+            Just("format")
+        ];
         prop_oneof![
             (e(), operator, e()).prop_map(|(a, operator, b)| format!("({a} {operator} {b})")),
             (e(), e(), e()).prop_map(|(a, b, c)| format!("({a} ? {b} : {c})")),
@@ -164,7 +214,26 @@ proptest! {
 
 #[test]
 fn hostile_text_is_refused_in_time_and_without_overflow() {
-    for unit in ["[", "{", "(", "!", "-", "\"${", "a[", "{a=", "f(", "1?", "1?1:", "[for x in ", "<<A\n${", "\"%{ if ", "a {\n", "x.", "x[*]", "1+"] {
+    for unit in [
+        "[",
+        "{",
+        "(",
+        "!",
+        "-",
+        "\"${",
+        "a[",
+        "{a=",
+        "f(",
+        "1?",
+        "1?1:",
+        "[for x in ",
+        "<<A\n${",
+        "\"%{ if ",
+        "a {\n",
+        "x.",
+        "x[*]",
+        "1+",
+    ] {
         for prefix in ["a = ", "", "locals {\n  a = "] {
             let text = format!("{prefix}{}", unit.repeat((1 << 20) / unit.len()));
             let errors = read("a.hcl", text).unwrap_err().to_string();

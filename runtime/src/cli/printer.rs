@@ -6,10 +6,15 @@ use serde_json::{Value as Json, json};
 
 use super::error::CliError;
 use super::exit::Exit;
+use crate::language::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::report::{Palette, block};
+use crate::run::RunError;
 
 /// The error as text: heading and message, its causes, and apart from them what to do.
 pub fn render(error: &CliError, palette: &Palette) -> String {
+    if let CliError::Run(RunError::Manifest(diagnostics)) = error {
+        return manifest(diagnostics, palette);
+    }
     let heading = match error.exit() {
         Exit::Usage => "usage error:",
         Exit::Refused => "refused:",
@@ -25,10 +30,46 @@ pub fn render(error: &CliError, palette: &Palette) -> String {
     lines.join("\n") + "\n"
 }
 
+/// Messages about a manifest have headings and hints of their own, at their places.
+fn manifest(diagnostics: &Diagnostics, palette: &Palette) -> String {
+    let styled = |line: String| {
+        let headings = [("error:", palette.error), ("warning:", palette.warning)];
+        let found = headings.iter().find_map(|(word, style)| Some((word, style, line.strip_prefix(word)?)));
+        match found {
+            Some((word, style, rest)) => format!("{style}{word}{style:#}{rest}"),
+            None => line,
+        }
+    };
+    block(&diagnostics.to_string()).into_iter().map(|line| styled(line) + "\n").collect()
+}
+
 /// The error as the fields of a record.
 pub fn fields(error: &CliError) -> Json {
+    if let CliError::Run(RunError::Manifest(diagnostics)) = error {
+        let list: Vec<Json> = diagnostics.list.iter().map(diagnostic_fields).collect();
+        return json!({ "message": "the manifest is wrong", "causes": [], "hint": null, "diagnostics": list });
+    }
     let causes: Vec<String> = causes(error).map(ToString::to_string).collect();
     json!({ "message": error.to_string(), "causes": causes, "hint": error.hint() })
+}
+
+fn diagnostic_fields(diagnostic: &Diagnostic) -> Json {
+    let severity = match diagnostic.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    };
+    let place = diagnostic
+        .place
+        .as_ref()
+        .map(|place| json!({ "file": &*place.file, "line": place.line, "column": place.column, "length": place.length }));
+    json!({
+        "severity": severity,
+        "message": diagnostic.summary,
+        "place": place,
+        "label": diagnostic.label,
+        "notes": diagnostic.notes,
+        "hint": diagnostic.hint,
+    })
 }
 
 fn causes(error: &CliError) -> impl Iterator<Item = &(dyn Error + 'static)> {

@@ -26,7 +26,9 @@ pub fn body(source: &Source) -> Result<Body, Diagnostic> {
     let members = source.text().bytes().filter(|byte| matches!(byte, b'=' | b':')).count();
     if members > MAX_MEMBERS {
         let summary = format!("`{}` holds more than {MAX_MEMBERS} `=` and `:`", source.name());
-        return Err(Diagnostic::general(summary).hint("put large texts in files of their own, and read them with `file()`".to_owned()));
+        return Err(
+            Diagnostic::general(summary).hint("put large texts in files of their own, and read them with `file()`".to_owned())
+        );
     }
     parse_body(source.text()).map_err(|error| syntax_error(source, &error))
 }

@@ -233,7 +233,9 @@ mod tests {
         assert!(values(&[]).unwrap_err().contains("no value is given for the variable `name`"));
         let text = values(&["nam=hush", "name=x", "ports=hush", "ports=[1]\nx = 2"]).unwrap_err();
         assert!(text.contains("did you mean `name`?") && text.contains("`list(integer)`") && !text.contains("hush"), "{text}");
-        assert!(values(&["name=x", "ports=[\"hush\"]"]).unwrap_err().contains("at `[0]` it must be a whole number, not a string"));
+        assert!(
+            values(&["name=x", "ports=[\"hush\"]"]).unwrap_err().contains("at `[0]` it must be a whole number, not a string")
+        );
         let error = Inputs::default().variable("hush").unwrap_err();
         assert!(!error.summary.contains("hush"));
     }

@@ -15,12 +15,8 @@ use crate::language::{Lowering, parse};
 use crate::model::expression::Expression;
 use crate::model::ids::{NameError, OwnerName, ResourceId, ResourceName, TypeName};
 
-const TOP: Allowed = Allowed {
-    block: "a manifest",
-    attributes: &[],
-    blocks: &["manifest", "variable", "locals", "resource"],
-    later: &["output"],
-};
+const TOP: Allowed =
+    Allowed { block: "a manifest", attributes: &[], blocks: &["manifest", "variable", "locals", "resource"], later: &["output"] };
 
 const MANIFEST: Allowed =
     Allowed { block: "a `manifest` block", attributes: &["name", "serial", "audience"], blocks: &[], later: &[] };

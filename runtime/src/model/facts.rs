@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 
 /// The fact at a path, if there is one. An empty path is all facts.
-pub fn get<'f>(facts: &'f Json, path: impl IntoIterator<Item = impl AsRef<str>>) -> Option<&'f Json> {
+pub fn get(facts: &Json, path: impl IntoIterator<Item = impl AsRef<str>>) -> Option<&Json> {
     path.into_iter().try_fold(facts, |found, step| found.get(step.as_ref()))
 }
 

@@ -48,7 +48,7 @@ pub struct Report {
     pub ended: String,
     /// Findings that concern no single resource.
     pub notes: Vec<Note>,
-    /// Every resource, in catalog order.
+    /// Every resource, in catalog order; then those no longer declared whose interrupted change is not settled.
     pub resources: Vec<ResourceReport>,
 }
 

@@ -13,11 +13,7 @@ use crate::model::expression::{Expression, Kind};
 
 /// # Errors
 /// If an attribute does not exist or cannot be evaluated on a node, or if the module gives another footprint than the catalog.
-pub(super) fn check(
-    resource: &Resource,
-    attributes: &BTreeMap<String, Expression>,
-    module: &Module,
-) -> Result<(), ReceiptError> {
+pub(super) fn check(resource: &Resource, attributes: &BTreeMap<String, Expression>, module: &Module) -> Result<(), ReceiptError> {
     for (name, expression) in attributes {
         let known = module.description().attributes.iter().any(|attribute| attribute.name == *name);
         let reason = match known {

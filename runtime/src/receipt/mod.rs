@@ -7,11 +7,10 @@
 mod deferred;
 mod error;
 mod modules;
-mod record;
 mod recompute;
+mod record;
 mod target;
 mod wants;
-
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

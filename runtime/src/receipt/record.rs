@@ -16,9 +16,7 @@ use crate::model::ids::TypeName;
 
 /// The record as text.
 pub(super) fn text(catalog: &Catalog, granted: &BTreeMap<TypeName, Granted>) -> String {
-    let module = |(name, granted): (&TypeName, &Granted)| {
-        (name.to_string(), of_module(catalog.modules[name].component, granted))
-    };
+    let module = |(name, granted): (&TypeName, &Granted)| (name.to_string(), of_module(catalog.modules[name].component, granted));
     Json::Object(granted.iter().map(module).collect()).to_string()
 }
 

@@ -1,6 +1,6 @@
 //! A run on a node, from the bundle to the report.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::bundle::Bundle;
 use crate::engine::{Engine, EngineOptions};
 use crate::journal::{self, Journal, random_run_id};
 use crate::model::ids::{ResourceId, RunId, TypeName};
-use crate::model::report::{Note, Outcome, REPORT_VERSION, Report, ResourceReport, RunMode};
+use crate::model::report::{Action, Note, Outcome, REPORT_VERSION, Report, ResourceReport, RunMode};
 use crate::plan::{self, Plan, Planned};
 use crate::policy::Policy;
 use crate::receipt::{self, Admitted, AdmittedModule};
@@ -190,8 +190,38 @@ fn begin(
         at: milliseconds(),
     };
     store.admit(&Admission { run: id.clone(), receipt, resources: claims.taken, kept: claims.kept })?;
-    let recorded = store.view().recorded_of(&admitted.catalog.owner)?;
+    let mut recorded = store.view().recorded_of(&admitted.catalog.owner)?;
+    forget_undeclared(store, admitted, &mut recorded)?;
     Ok((run(admitted, &plan, site, RunMode::Apply, recorded, unresolved), plan))
+}
+
+/// Drops what is on record of resources that this version no longer declares: whoever declares one again begins anew.
+fn forget_undeclared(
+    store: &mut Store,
+    admitted: &Admitted,
+    recorded: &mut BTreeMap<ResourceId, Recorded>,
+) -> Result<(), RunError> {
+    let declared = declared(admitted);
+    let gone: Vec<ResourceId> = recorded.keys().filter(|id| !declared.contains(id)).cloned().collect();
+    recorded.retain(|id, _| !gone.contains(id));
+    if gone.is_empty() { Ok(()) } else { Ok(store.forget(&admitted.catalog.owner, &gone)?) }
+}
+
+fn declared(admitted: &Admitted) -> BTreeSet<&ResourceId> {
+    admitted.catalog.resources.iter().map(|resource| &resource.id).collect()
+}
+
+/// Reports of resources that are not declared any more and whose interrupted change is still open.
+fn undeclared(admitted: &Admitted, unresolved: &BTreeMap<ResourceId, Unresolved>) -> Vec<ResourceReport> {
+    let declared = declared(admitted);
+    let left = unresolved.iter().filter(|(id, _)| !declared.contains(id));
+    left.map(|(id, why)| ResourceReport {
+        outcome: Outcome::Unresolved,
+        action: Action::Skip,
+        reason: Some(format!("no longer declared, and an interrupted change is not settled: {}", why.reason)),
+        ..ResourceReport::untouched(id.clone())
+    })
+    .collect()
 }
 
 fn plan_without_conflicts(admitted: &Admitted, site: &Site) -> Result<Plan, RunError> {
@@ -227,8 +257,12 @@ async fn walk(
     observer: &dyn Observer,
 ) -> Result<Vec<ResourceReport>, RunError> {
     let pace = Pace { parallelism: request.parallelism, fail_fast: request.fail_fast };
-    observer.begun(plan.resources.len());
-    Ok(apply::walk(&Arc::new(run), &admitted.catalog, plan, pace, observer).await?)
+    let left_over = undeclared(admitted, &run.unresolved);
+    observer.begun(plan.resources.len() + left_over.len());
+    let mut resources = apply::walk(&Arc::new(run), &admitted.catalog, plan, pace, observer).await?;
+    left_over.iter().for_each(|report| observer.resource(report));
+    resources.extend(left_over);
+    Ok(resources)
 }
 
 /// What a plan claims, in the terms of the store.

@@ -96,7 +96,10 @@ mod tests {
     fn what_differs_from_run_to_run_is_replaced() {
         let long = "ab".repeat(32);
         let text = output(&format!("/tmp/abc/x sha256:{long} {} {} 12 KiB 2025-01-01T00:00:00.5Z", &long[..32], &long[..12]), 0);
-        assert_eq!(text.to_string(), "exit 0\n--- stdout\n$TEST/x sha256:[digest] [run] [short] [size] [time]\n--- stderr\nwords\n");
+        assert_eq!(
+            text.to_string(),
+            "exit 0\n--- stdout\n$TEST/x sha256:[digest] [run] [short] [size] [time]\n--- stderr\nwords\n"
+        );
     }
 
     #[test]

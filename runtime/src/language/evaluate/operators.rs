@@ -83,7 +83,11 @@ impl Evaluator<'_> {
             _ => {
                 let summary = format!("an operand of `{}` must be a number, not {}", operator.symbol(), value.type_name());
                 let failure = Failure::wrong(place, summary);
-                Err(if operator == Operator::Add { failure.hint("strings are joined in a template: `\"${a}${b}\"`") } else { failure })
+                Err(if operator == Operator::Add {
+                    failure.hint("strings are joined in a template: `\"${a}${b}\"`")
+                } else {
+                    failure
+                })
             }
         }
     }

@@ -139,7 +139,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// How many there are.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.values.len()
     }
 

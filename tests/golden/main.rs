@@ -3,6 +3,7 @@
 //! Beside a valid one stands `NAME.json`, what its attributes evaluate to; beside an invalid one `NAME.err`, the whole message. Optional for
 //! both: `NAME.facts.json` (the target's facts), `NAME.vars` (one `--var` a line), and files to read under `files/`. With `BLESS=1`
 //! in the environment expected files are written instead of compared.
+#![allow(clippy::disallowed_methods, reason = "reads the golden files, and writes them when asked to")]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -50,8 +51,11 @@ fn evaluate(path: &Path) -> Result<Json, Diagnostics> {
     let evaluation = Evaluation::new(manifest.clone(), &inputs, facts.as_ref(), files)?;
     let exports = AsGiven(&evaluation);
     evaluation.check_locals(&exports);
-    let resources: BTreeMap<String, Json> =
-        manifest.resources.iter().map(|declaration| (declaration.id.to_string(), resource(&evaluation, &declaration.id))).collect();
+    let resources: BTreeMap<String, Json> = manifest
+        .resources
+        .iter()
+        .map(|declaration| (declaration.id.to_string(), resource(&evaluation, &declaration.id)))
+        .collect();
     let diagnostics = evaluation.diagnostics();
     if diagnostics.has_errors() {
         return Err(diagnostics);
