@@ -4,6 +4,8 @@
 //! both: `NAME.facts.json` (the target's facts), `NAME.vars` (one `--var` a line), and files to read under `files/`. With `BLESS=1`
 //! in the environment expected files are written instead of compared.
 
+#![expect(clippy::disallowed_methods, reason = "cases are files, and the environment says whether to write them")]
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -50,8 +52,11 @@ fn evaluate(path: &Path) -> Result<Json, Diagnostics> {
     let evaluation = Evaluation::new(manifest.clone(), &inputs, facts.as_ref(), files)?;
     let exports = AsGiven(&evaluation);
     evaluation.check_locals(&exports);
-    let resources: BTreeMap<String, Json> =
-        manifest.resources.iter().map(|declaration| (declaration.id.to_string(), resource(&evaluation, &declaration.id))).collect();
+    let resources: BTreeMap<String, Json> = manifest
+        .resources
+        .iter()
+        .map(|declaration| (declaration.id.to_string(), resource(&evaluation, &declaration.id)))
+        .collect();
     let diagnostics = evaluation.diagnostics();
     if diagnostics.has_errors() {
         return Err(diagnostics);

@@ -226,7 +226,8 @@ fn literal_if_constant(kind: Kind) -> Kind {
             Kind::Literal(Json::Array(items.iter().filter_map(literal).cloned().collect()))
         }
         Kind::Object(members) if members.iter().all(|(key, value)| is_text(key) && is_literal(value)) => {
-            let pairs = members.iter().filter_map(|(key, value)| Some((literal(key)?.as_str()?.to_owned(), literal(value)?.clone())));
+            let pairs =
+                members.iter().filter_map(|(key, value)| Some((literal(key)?.as_str()?.to_owned(), literal(value)?.clone())));
             let object: Map<String, Json> = pairs.collect();
             if object.len() == members.len() { Kind::Literal(Json::Object(object)) } else { kind }
         }

@@ -174,7 +174,8 @@ mod tests {
 
     #[test]
     fn facts_and_outputs_are_read() {
-        let settled = settle(json!(["template", "a.hcl:1:1+1", ["fact", "1:3+4", "hostname"], ["export", "1:9+1", "file.a", "path"]]));
+        let settled =
+            settle(json!(["template", "a.hcl:1:1+1", ["fact", "1:3+4", "hostname"], ["export", "1:9+1", "file.a", "path"]]));
         assert_eq!(settled.unwrap(), Settled { json: json!("web1/x"), sensitive: false });
         let settled = settle(json!(["call", "a.hcl:1:1+1", "sensitive", ["fact", "1:3+4", "hostname"]]));
         assert!(settled.unwrap().sensitive);

@@ -65,9 +65,10 @@ impl Lowering<'_> {
 
     fn export(&mut self, name: &str, steps: Steps<'_>, at: &Place, whole: &Place) -> Result<(Kind, usize), Box<Diagnostic>> {
         let Some(names) = self.names else { return Err(Box::new(Diagnostic::error(at, "no resources here"))) };
-        let parsed = steps.first().and_then(resource_step).and_then(|step| {
-            Some(ResourceId { type_name: name.parse().ok()?, name: step.parse().ok()? })
-        });
+        let parsed = steps
+            .first()
+            .and_then(resource_step)
+            .and_then(|step| Some(ResourceId { type_name: name.parse().ok()?, name: step.parse().ok()? }));
         let known = names.resources.contains_key(name);
         let Some(id) = parsed.filter(|id| known || names.has_resource(id)) else {
             if known {
@@ -81,7 +82,9 @@ impl Lowering<'_> {
         }
         let Some(attribute) = steps.get(1).and_then(attribute_step) else {
             let error = Diagnostic::error(whole, format!("the resource `{id}` is not a value"));
-            let hint = format!("name an attribute that it exports: `{id}.ATTRIBUTE`; to order resources use `meta {{ require = [{id}] }}`");
+            let hint = format!(
+                "name an attribute that it exports: `{id}.ATTRIBUTE`; to order resources use `meta {{ require = [{id}] }}`"
+            );
             return Err(Box::new(error.hint(hint)));
         };
         if self.here.as_ref() == Some(&id) {

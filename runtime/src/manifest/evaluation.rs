@@ -88,7 +88,12 @@ impl Evaluation {
     ///
     /// # Errors
     /// With everything that is wrong with the inputs.
-    pub fn new(manifest: Arc<Manifest>, inputs: &Inputs, facts: Option<&Json>, files: Arc<dyn Files>) -> Result<Self, Diagnostics> {
+    pub fn new(
+        manifest: Arc<Manifest>,
+        inputs: &Inputs,
+        facts: Option<&Json>,
+        files: Arc<dyn Files>,
+    ) -> Result<Self, Diagnostics> {
         let variables = inputs.values(&manifest)?;
         let facts = facts.map(Value::from_json).transpose().map_err(|error| Diagnostics {
             list: vec![Diagnostic::general(format!("the facts of the target: {error}"))],
@@ -107,7 +112,13 @@ impl Evaluation {
     ///
     /// # Errors
     /// If it cannot be evaluated; the message is in [`Evaluation::diagnostics`].
-    pub fn attribute(&self, resource: &ResourceId, name: &str, trail: &Trail, exports: &dyn Exports) -> Result<Option<Value>, Failed> {
+    pub fn attribute(
+        &self,
+        resource: &ResourceId,
+        name: &str,
+        trail: &Trail,
+        exports: &dyn Exports,
+    ) -> Result<Option<Value>, Failed> {
         let Some(attribute) = self.manifest.resource(resource).and_then(|declaration| declaration.attributes.get(name)) else {
             return Ok(None);
         };
@@ -286,7 +297,8 @@ impl Scope for Reader<'_> {
         let bytes = self.evaluation.files.read(path).map_err(|error| unreadable(path, &error, place))?;
         let text = String::from_utf8(bytes).map_err(|_| {
             let failure = Failure::fatal(place, format!("the file `{path}` is not UTF-8 text"));
-            failure.map(|message| message.hint("a file that is copied as it is needs no `file()`: name it as a source".to_owned()))
+            failure
+                .map(|message| message.hint("a file that is copied as it is needs no `file()`: name it as a source".to_owned()))
         })?;
         let text: Arc<str> = text.into();
         self.evaluation.state().files.insert(path.to_owned(), text.clone());
@@ -303,7 +315,7 @@ impl Scope for Reader<'_> {
         }
         let source = Arc::new(Source::new(path, self.file(path, place)?.to_string()));
         self.evaluation.state().templates_read.add(source.clone());
-        let parsed = parse::template(&source).map_err(|error| Failure::Fatal(Box::new(error.related(place, "read here"))))?;
+        let parsed = parse::template(&source).map_err(|error| Failure::Fatal(Box::new((*error).related(place, "read here"))))?;
         let mut lowering = Lowering::of_template(&source);
         let template = Arc::new(lowering.template_file(&parsed));
         let mut errors = lowering.into_errors().into_iter();

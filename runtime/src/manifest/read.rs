@@ -15,12 +15,8 @@ use crate::language::{Lowering, parse};
 use crate::model::expression::Expression;
 use crate::model::ids::{NameError, OwnerName, ResourceId, ResourceName, TypeName};
 
-const TOP: Allowed = Allowed {
-    block: "a manifest",
-    attributes: &[],
-    blocks: &["manifest", "variable", "locals", "resource"],
-    later: &["output"],
-};
+const TOP: Allowed =
+    Allowed { block: "a manifest", attributes: &[], blocks: &["manifest", "variable", "locals", "resource"], later: &["output"] };
 
 const MANIFEST: Allowed =
     Allowed { block: "a `manifest` block", attributes: &["name", "serial", "audience"], blocks: &[], later: &[] };
@@ -51,7 +47,7 @@ pub fn read(file: &str, text: String) -> Result<Manifest, Diagnostics> {
     sources.add(source.clone());
     let body = match parse::body(&source) {
         Ok(body) => body,
-        Err(error) => return Err(Diagnostics { list: vec![error], sources }),
+        Err(error) => return Err(Diagnostics { list: vec![*error], sources }),
     };
     let mut reader = Reader { source: &source, errors: Vec::new() };
     let mut blocks = Blocks::default();

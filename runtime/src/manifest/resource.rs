@@ -61,7 +61,8 @@ impl Reader<'_> {
         let error = self.error(&place, format!("unknown block `{name}` in a resource"));
         error.hint = match name {
             "control" => Some("it belongs into `meta { … }`".to_owned()),
-            _ => suggest::did_you_mean(name, ["meta"]).or_else(|| Some(format!("an attribute that is an object is written `{name} = {{ … }}`"))),
+            _ => suggest::did_you_mean(name, ["meta"])
+                .or_else(|| Some(format!("an attribute that is an object is written `{name} = {{ … }}`"))),
         };
     }
 

@@ -112,7 +112,9 @@ impl Type {
             ("object", Some(Expression::Object(members)), None) => Self::members(source, members),
             _ => {
                 let error = Diagnostic::error(place, "this is not a type");
-                Err(Box::new(error.hint(suggest::did_you_mean(name, COMPOSITE).filter(|_| first.is_some()).or_else(|| Some(example())))))
+                Err(Box::new(
+                    error.hint(suggest::did_you_mean(name, COMPOSITE).filter(|_| first.is_some()).or_else(|| Some(example()))),
+                ))
             }
         }
     }
@@ -139,7 +141,9 @@ impl Type {
 
     fn check_at(&self, value: &Json, path: &str) -> Result<(), TypeError> {
         match (self, value) {
-            (Self::Any, _) | (Self::String, Json::String(_)) | (Self::Number, Json::Number(_)) | (Self::Bool, Json::Bool(_)) => Ok(()),
+            (Self::Any, _) | (Self::String, Json::String(_)) | (Self::Number, Json::Number(_)) | (Self::Bool, Json::Bool(_)) => {
+                Ok(())
+            }
             (Self::Integer, Json::Number(found)) if number::from_json(found).is_ok_and(|found| found.fract() == 0.0) => Ok(()),
             (Self::List(of), Json::Array(items)) => {
                 items.iter().enumerate().try_for_each(|(index, item)| of.check_at(item, &format!("{path}[{index}]")))

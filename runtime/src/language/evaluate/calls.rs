@@ -35,7 +35,8 @@ impl Evaluator<'_> {
         let weight: u64 = values.iter().map(Value::weight).sum();
         let dear = if matches!(function.run, Run::Pattern(_)) { 1 } else { 64 };
         self.spend(weight / dear, place)?;
-        let value = run(&Arguments::new(function, &values)).map_err(|message| Failure::wrong(place, format!("`{name}`: {message}")))?;
+        let value =
+            run(&Arguments::new(function, &values)).map_err(|message| Failure::wrong(place, format!("`{name}`: {message}")))?;
         self.spend(value.weight() / 64, place)?;
         Ok(value.marked(&marks))
     }

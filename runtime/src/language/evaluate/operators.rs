@@ -83,7 +83,11 @@ impl Evaluator<'_> {
             _ => {
                 let summary = format!("an operand of `{}` must be a number, not {}", operator.symbol(), value.type_name());
                 let failure = Failure::wrong(place, summary);
-                Err(if operator == Operator::Add { failure.hint("strings are joined in a template: `\"${a}${b}\"`") } else { failure })
+                Err(if operator == Operator::Add {
+                    failure.hint("strings are joined in a template: `\"${a}${b}\"`")
+                } else {
+                    failure
+                })
             }
         }
     }
@@ -100,7 +104,10 @@ impl Evaluator<'_> {
             Operator::Multiply => a * b,
             Operator::Divide => a / b,
             Operator::Remainder => a % b,
-            Operator::Equal | Operator::NotEqual | Operator::And | Operator::Or => return Ok(Value::bool(false)),
+            // These take operands of other types, and were dealt with before.
+            Operator::Equal | Operator::NotEqual | Operator::And | Operator::Or => {
+                return Err(Failure::wrong(place, format!("`{}` does not take numbers", operator.symbol())));
+            }
         };
         self.made(Value::number(number), place)
     }

@@ -179,7 +179,7 @@ fn length(a: &Arguments<'_>) -> Outcome {
 
 fn concat(a: &Arguments<'_>) -> Outcome {
     let mut all = Vec::new();
-    for index in 0..a.len() {
+    for index in 0..a.count() {
         all.extend_from_slice(a.list(index)?);
     }
     Ok(Value::list(all)?)
@@ -242,8 +242,8 @@ fn slice(a: &Arguments<'_>) -> Outcome {
 }
 
 fn range(a: &Arguments<'_>) -> Outcome {
-    let (start, limit) = if a.len() == 1 { (0.0, a.number(0)?) } else { (a.number(0)?, a.number(1)?) };
-    let step = match a.len() {
+    let (start, limit) = if a.count() == 1 { (0.0, a.number(0)?) } else { (a.number(0)?, a.number(1)?) };
+    let step = match a.count() {
         3 => a.number(2)?,
         _ if limit < start => -1.0,
         _ => 1.0,
@@ -266,7 +266,7 @@ fn range(a: &Arguments<'_>) -> Outcome {
 fn lookup(a: &Arguments<'_>) -> Outcome {
     match a.object(0)?.get(a.text(1)?) {
         Some(value) => Ok(value.clone()),
-        None if a.len() == 3 => Ok(a.value(2)?.clone()),
+        None if a.count() == 3 => Ok(a.value(2)?.clone()),
         None => Err("the object has no such key, and no default is given".to_owned()),
     }
 }

@@ -40,7 +40,8 @@ fn format(a: &Arguments<'_>) -> Outcome {
             text.push("%")?;
             continue;
         }
-        let value = values.next().ok_or_else(|| format!("`spec` has more verbs than there are values (at `%{}`)", directive.verb))?;
+        let value =
+            values.next().ok_or_else(|| format!("`spec` has more verbs than there are values (at `%{}`)", directive.verb))?;
         text.push(&pad(&directive, write(&directive, value)?))?;
     }
     text.push(rest)?;
@@ -185,7 +186,7 @@ mod tests {
             (json!(["%q|%v|%t", "a\"b", [1, "x"], true]), "\"a\\\"b\"|[1,\"x\"]|true"),
             (json!(["%5d|%-5d|%05d|%+d|% d", 42, 42, -42, 42, 42]), "   42|42   |-0042|+42| 42"),
             (json!(["%x %X %o %b", 255, 255, 8, 5]), "ff FF 10 101"),
-            (json!(["%f %.2f %8.3f %e %g", 1.5, 2.345, 3.14159, 1500, 0.25]), "1.500000 2.35    3.142 1.500000e+03 0.25"),
+            (json!(["%f %.2f %8.3f %e %g", 1.5, 2.345, 7.1416, 1500, 0.25]), "1.500000 2.35    7.142 1.500000e+03 0.25"),
             (json!(["%.2s|%4s", "héllo", "é"]), "hé|   é"),
         ] {
             assert_eq!(format(arguments.clone()), Ok(json!(wanted)), "{arguments}");

@@ -48,7 +48,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 
 fn fold(a: &Arguments<'_>, choose: fn(f64, f64) -> f64) -> Outcome {
     let first = a.number(0)?;
-    let chosen = (1..a.len()).try_fold(first, |chosen, index| Ok::<_, String>(choose(chosen, a.number(index)?)));
+    let chosen = (1..a.count()).try_fold(first, |chosen, index| Ok::<_, String>(choose(chosen, a.number(index)?)));
     Ok(Value::number(chosen?)?)
 }
 

@@ -181,7 +181,7 @@ fn join(a: &Arguments<'_>) -> Outcome {
     let separator = a.text(0)?;
     let mut text = Text::default();
     let mut first = true;
-    for index in 1..a.len() {
+    for index in 1..a.count() {
         for item in a.list(index)? {
             let word = scalar_text(item).ok_or_else(|| format!("a list holds {}, which is not text", item.type_name()))?;
             if !first {

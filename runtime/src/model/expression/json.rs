@@ -226,9 +226,7 @@ fn decode_kind(mut members: Members) -> Result<Kind, ExpressionError> {
         "get" => Kind::Get { of: m.boxed()?, name: m.text()? },
         "index" => Kind::Index { of: m.boxed()?, key: m.boxed()? },
         "splat" => Kind::Splat { of: m.boxed()?, name: m.text()?, each: m.boxed()? },
-        "call" | "call_expand" => {
-            Kind::Call { name: m.text()?, expand: m.kind == "call_expand", arguments: m.expressions()? }
-        }
+        "call" | "call_expand" => Kind::Call { name: m.text()?, expand: m.kind == "call_expand", arguments: m.expressions()? },
         "if" => Kind::If { condition: m.boxed()?, then: m.boxed()?, otherwise: m.boxed()? },
         "not" => Kind::Not(m.boxed()?),
         "negate" => Kind::Negate(m.boxed()?),
@@ -318,7 +316,8 @@ mod tests {
             let json = serde_json::to_value(&sample).unwrap();
             assert_eq!(serde_json::from_value::<Expression>(json.clone()).unwrap(), sample);
             let Json::Array(node) = json else { panic!("{json}") };
-            let variadic = matches!(&sample.kind, Kind::Template(_) | Kind::Fact(_) | Kind::Call { .. } | Kind::List(_) | Kind::Object(_));
+            let variadic =
+                matches!(&sample.kind, Kind::Template(_) | Kind::Fact(_) | Kind::Call { .. } | Kind::List(_) | Kind::Object(_));
             let longer = [node.clone(), vec![json!(0)]].concat();
             assert!(serde_json::from_value::<Expression>(Json::Array(longer)).is_err(), "{sample:?}");
             let shorter = node[..node.len() - 1].to_vec();
@@ -355,7 +354,9 @@ mod tests {
         let text = serde_json::to_string(&deepest).unwrap();
         assert_eq!(serde_json::from_str::<Expression>(&text).unwrap(), deepest);
         let text = serde_json::to_string(&nested(MAX_EXPRESSION_DEPTH + 1)).unwrap();
-        assert!(serde_json::from_str::<Expression>(&text).unwrap_err().to_string().starts_with("the expression is nested deeper"));
+        assert!(
+            serde_json::from_str::<Expression>(&text).unwrap_err().to_string().starts_with("the expression is nested deeper")
+        );
         let literal = |levels: usize| at(Kind::Literal((0..levels).fold(json!(1), |inner, _| json!([inner]))));
         let read = |expression| serde_json::from_value::<Expression>(serde_json::to_value::<Expression>(expression).unwrap());
         assert!(read(literal(MAX_EXPRESSION_DEPTH - 1)).is_ok());
