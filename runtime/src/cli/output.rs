@@ -188,15 +188,19 @@ pub fn usage(message: &clap::Error, speech: Speech) -> Exit {
     }
     output.with(|state| {
         if speech.json {
-            let first = styled.to_string();
-            let summary = first.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-            state.error_record("", Exit::Usage, json!({ "message": summary, "causes": [], "hint": null }));
+            state.error_record("", Exit::Usage, json!({ "message": first_paragraph(&styled.to_string()), "causes": [], "hint": null }));
         }
         // What was typed stands in it as it is; its own colours do not, so that all of it can be escaped.
         let safe: String = crate::report::block(&styled.to_string()).iter().map(|line| format!("{line}\n")).collect();
         state.stderr_text(&safe);
     });
     Exit::Usage
+}
+
+/// What is wrong, without the usage that follows it, on one line.
+fn first_paragraph(text: &str) -> String {
+    let lines = text.trim_start_matches("error: ").lines().map(str::trim).take_while(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

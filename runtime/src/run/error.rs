@@ -152,6 +152,7 @@ impl RunError {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::NoBundle | Self::OtherType { .. } | Self::Reserved { .. } => ErrorKind::Usage,
+            Self::Input { .. } | Self::Policy(PolicyError::Io { .. }) => ErrorKind::Io,
             Self::Manifest(_)
             | Self::InputTooLarge { .. }
             | Self::InputNotText { .. }
@@ -161,7 +162,6 @@ impl RunError {
             | Self::Engine(_)
             | Self::Policy(_) => ErrorKind::BadData,
             Self::Bundle(error) if error.is_io() => ErrorKind::Io,
-            Self::Input { .. } => ErrorKind::Io,
             Self::Write(error) if error.is_io() => ErrorKind::Io,
             Self::Write(_) => ErrorKind::BadData,
             Self::Bundle(_) => ErrorKind::BadData,
