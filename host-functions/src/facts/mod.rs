@@ -126,7 +126,7 @@ mod tests {
         symlink("../usr/lib/os-release", folder.path().join("etc/os-release")).unwrap();
         assert_eq!(gather(&root).unwrap()["os"]["id"], "alpine");
         let (_folder, root) = root_with(&[]);
-        assert_eq!(gather(&root).unwrap()["os"], json!({"id_like": []}));
+        assert_eq!(gather(&root).unwrap()["os"], json!({"id": "linux", "id_like": []}));
     }
 
     #[test]

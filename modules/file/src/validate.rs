@@ -17,13 +17,15 @@ pub fn validate(desired: &Desired) -> DefinitionResult<Semantics> {
     if desired.content.is_some() && desired.digest().is_none() {
         return Err(Diagnostic::at("content", "the content has no digest").into());
     }
-    let semantics = Semantics::new(desired.identity().footprint(), TIMEOUT).capability("files.read").capability("files.write");
-    let has_names = [&desired.owner, &desired.group].into_iter().any(|principal| matches!(principal, Some(Principal::Name(_))));
-    let semantics = if has_names { semantics.capability("accounts.read") } else { semantics };
-    Ok(match desired.digest() {
-        Some(digest) => semantics.asset(digest),
-        None => semantics,
-    })
+    let mut semantics =
+        Semantics::new(desired.identity().footprint(), TIMEOUT).capability("files.read").capability("files.write");
+    if [&desired.owner, &desired.group].into_iter().any(|account| matches!(account, Some(Principal::Name(_)))) {
+        semantics = semantics.capability("accounts.read");
+    }
+    if let Some(digest) = desired.digest() {
+        semantics = semantics.asset(digest);
+    }
+    Ok(semantics)
 }
 
 /// Checks all but the digest, which comes after compiling.
@@ -122,9 +124,12 @@ mod tests {
 
     #[test]
     fn accounts_are_needed_for_names_alone() {
-        let needs = |text: &str| validate(text).unwrap().capabilities.contains(&"accounts.read".to_owned());
-        assert!(needs(r#"{"ensure":"file","force":false,"group":"web","path":"/a"}"#));
-        assert!(!needs(r#"{"ensure":"file","force":false,"group":33,"owner":0,"path":"/a"}"#));
+        let needs = |owner: &str| {
+            let text = format!(r#"{{"ensure":"file","force":false,"owner":{owner},"path":"/a"}}"#);
+            validate(&text).unwrap().capabilities.contains(&"accounts.read".to_owned())
+        };
+        assert!(needs(r#""root""#));
+        assert!(!needs("0"));
     }
 
     #[test]

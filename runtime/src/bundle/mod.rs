@@ -16,12 +16,17 @@ mod write;
 mod samples;
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests make files to look at")]
 mod attacks;
 
 #[cfg(test)]
 mod forgeries;
 
 #[cfg(test)]
+mod inconsistencies;
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests make files to look at")]
 mod round_trips;
 
 /// The catalog's text.

@@ -102,7 +102,7 @@ words! {
         FloodLog = "flood-log",
         /// Answer with a string of 20 MiB.
         HugeString = "huge-string",
-        /// Answer with a list of 100,000.
+        /// Answer with a list of 20,000.
         HugeList = "huge-list",
         /// Answer with text that is not JSON.
         BadJson = "bad-json",

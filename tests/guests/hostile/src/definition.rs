@@ -16,7 +16,7 @@ use crate::desired::Desired;
 pub const HUGE_BYTES: usize = 20 << 20;
 
 /// More than any list may have, and little enough for the guest's own memory.
-pub const HUGE_COUNT: usize = 100_000;
+pub const HUGE_COUNT: usize = 20_000;
 
 /// Text that would mislead a reader of a terminal, a log or a diff.
 pub const MISLEADING: &str = "\u{1b}[2J\u{1b}[31mall is well\u{1b}[0m\r\n\u{7}error: none\u{202e}nwod edispu\u{2066}\0";
@@ -179,10 +179,19 @@ pub fn text(act: Option<Act>, honest: String) -> String {
     match act {
         Some(Act::BadJson) => "{\"path\":".into(),
         Some(Act::LooseJson) => format!(" {honest}"),
-        Some(Act::HugeString) => format!("\"{}\"", "x".repeat(HUGE_BYTES)),
+        Some(Act::HugeString) => huge_text(),
         Some(Act::HugeList) => format!("[{}0]", "0,".repeat(HUGE_COUNT)),
         _ => honest,
     }
+}
+
+/// Made in one allocation, or it would meet the memory's limit before the string's.
+fn huge_text() -> String {
+    let mut text = String::with_capacity(HUGE_BYTES + 2);
+    text.push('"');
+    text.extend(std::iter::repeat_n('x', HUGE_BYTES));
+    text.push('"');
+    text
 }
 
 fn claim_other(footprint: &mut Footprint, desired: &Desired) {
