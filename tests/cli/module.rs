@@ -18,23 +18,93 @@ fn build(node: &TestNode, arguments: &[&str]) -> std::process::Output {
 
 #[test]
 fn inspect_a_built_in_module() {
-    assert_snapshot!(node().run(&["module", "inspect", "file"]), @"");
+    assert_snapshot!(node().run(&["module", "inspect", "file"]), @r#"
+    exit 0
+    --- stdout
+    type     file
+    summary  A file, a directory or a symbolic link, or nothing, at a path.
+    schema   1
+    digest   sha256:[digest]
+
+    attributes
+      path     string                                                   required, identity, exported                  The absolute path on the node, without `.`, `..`, double or trailing slashes. A link at the path itself is not followed.
+      ensure   "file" | "directory" | "symlink" | "absent" | "present"  identity, nullable, exported, default "file"  What is to be at the path.
+      force    boolean                                                  identity, nullable, default false             Whether an object of another kind may be replaced, and a directory removed with all that it holds.
+      content  string                                                   nullable                                      The file's content as text. Not with `source`.
+      source   string                                                   source, nullable                              A file beneath the manifest's folder that has the content. Not with `content`.
+      owner    string or integer                                        nullable, exported                            The owner: a user name or a numeric id. Names are looked up on the node.
+      group    string or integer                                        nullable, exported                            The group: a name or a numeric id. Names are looked up on the node.
+      mode     string                                                   nullable, exported                            The permissions: octal as `0644` or `644`, or symbolic for all three classes as `u=rw,go=r`. Others read it as four octal digits.
+      target   string                                                   nullable, exported                            Where a symbolic link points, kept as it is written.
+
+    ensure
+      file       default, also present  A regular file; an empty one is made if neither content nor source is given and none is there.
+      directory                         A directory. What it holds is left alone.
+      symlink                           A symbolic link to `target`.
+      absent                            Nothing. A directory that is not empty needs `force`.
+
+    rights that it asks for
+      files.read     /**  to compare what is at a declared path
+      files.write    /**  to bring about what is declared for a path
+      accounts.read  *    to look up the numeric ids of owners and groups
+
+    policy: built in, so it has these rights unless the policy says otherwise
+    "#);
 }
 
 #[test]
 fn what_is_no_module() {
     let node = node();
     node.write("text.wasm", "not wasm");
-    assert_snapshot!(node.run(&["module", "inspect", "text.wasm"]), @"");
-    assert_snapshot!(node.run(&["module", "inspect", "./file"]), @"");
+    assert_snapshot!(node.run(&["module", "inspect", "text.wasm"]), @"
+    exit 65
+    --- stderr
+    error: the component sha256:[digest] is not a valid WebAssembly component
+      caused by: failed to parse WebAssembly module
+      caused by: magic header not detected: bad magic number - expected=[
+            0x0,
+            0x61,
+            0x73,
+            0x6d,
+        ] actual=[
+            0x6e,
+            0x6f,
+            0x74,
+            0x20,
+        ] (at offset 0x0)
+    ");
+    assert_snapshot!(node.run(&["module", "inspect", "./file"]), @"
+    exit 74
+    --- stderr
+    error: `./file` cannot be read
+      caused by: No such file or directory (os error 2)
+    ");
 }
 
 #[test]
 fn new_writes_a_crate_once() {
     let node = node();
-    assert_snapshot!(node.run(&["module", "new", "greeting"]), @"");
-    assert_snapshot!(node.run(&["module", "new", "greeting"]), @"");
-    assert_snapshot!(node.run(&["module", "new", "Greeting"]), @"");
+    assert_snapshot!(node.run(&["module", "new", "greeting"]), @"
+    exit 0
+    --- stderr
+    wrote a crate for `greeting` to `greeting`, 31 files
+    next: change `src/lib.rs`, then
+      cargo test --lib --manifest-path greeting/Cargo.toml
+      runtime module build greeting -o greeting.wasm
+    ");
+    assert_snapshot!(node.run(&["module", "new", "greeting"]), @"
+    exit 64
+    --- stderr
+    usage error: `greeting` is not an empty folder
+    hint: name another folder after the module's name
+    ");
+    assert_snapshot!(node.run(&["module", "new", "Greeting"]), @"
+    exit 64
+    --- stderr
+    error: invalid value 'Greeting' for '<NAME>': `Greeting` is not a valid resource type name: lower-case letters, digits and `_`, starting with a letter, at most 63 bytes
+
+    For more information, try '--help'.
+    ");
 }
 
 #[test]
@@ -44,13 +114,47 @@ fn a_new_module_is_built_inspected_granted_and_held_to_its_grant() {
     let built = build(&node, &["module", "build", "greeting", "-o", "greeting.wasm"]);
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
     let digest = String::from_utf8(built.stdout).unwrap();
-    assert_snapshot!(node.run(&["module", "inspect", "greeting.wasm"]), @"");
+    assert_snapshot!(node.run(&["module", "inspect", "greeting.wasm"]), @r#"
+    exit 0
+    --- stdout
+    type     greeting
+    summary  A file that holds one line of text.
+    schema   1
+    digest   sha256:[digest]
+
+    attributes
+      path  string  required, identity, exported  The absolute path of the file.
+      text  string  required                      The line, without its end.
+
+    rights that it asks for
+      files.read   /srv/**  to see what the file holds
+      files.write  /srv/**  to write the file
+
+    policy row that grants them
+      module "greeting" {
+        digest = "sha256:[digest]"
+        files { read = ["/srv/**"] }
+        files { write = ["/srv/**"] }
+      }
+    "#);
 
     node.write("site.hcl", "resource \"greeting\" \"hello\" {\n  path = \"/srv/hello\"\n  text = \"Hello\"\n}\n");
     node.write("root/srv/.keep", "");
     node.run(&["compile", "site.hcl", "-o", "site.wasm.tar", "--module", "greeting=greeting.wasm"]).success();
     node.write("empty.hcl", "");
-    assert_snapshot!(node.run(&["apply", "site.wasm.tar", "--policy", "empty.hcl"]), @"");
+    assert_snapshot!(node.run(&["apply", "site.wasm.tar", "--policy", "empty.hcl"]), @r#"
+    exit 4
+    --- stderr
+    refused: no policy row allows the module `greeting` (sha256:[digest])
+    hint: the owner of this node can allow it in the policy:
+      module "greeting" {
+        digest = "sha256:[digest]"
+        files {
+          read  = ["/srv/hello"]
+          write = ["/srv/hello"]
+        }
+      }
+    "#);
 
     let row = |scope: &str| {
         format!(
@@ -59,10 +163,31 @@ fn a_new_module_is_built_inspected_granted_and_held_to_its_grant() {
         )
     };
     node.write("narrow.hcl", row("/srv/greetings/**"));
-    assert_snapshot!(node.run(&["apply", "site.wasm.tar", "--policy", "narrow.hcl"]), @"");
+    assert_snapshot!(node.run(&["apply", "site.wasm.tar", "--policy", "narrow.hcl"]), @r#"
+    exit 4
+    --- stderr
+    refused: `greeting` declares to read `/srv/hello` and 1 more, which the policy does not grant it
+    hint: the owner of this node can allow it in the policy:
+      module "greeting" {
+        digest = "sha256:[digest]"
+        files {
+          read  = ["/srv/hello"]
+          write = ["/srv/hello"]
+        }
+      }
+    "#);
     assert!(!node.path("root/srv/hello").exists());
 
     node.write("policy.hcl", row("/srv/**"));
-    assert_snapshot!(node.run(&["apply", "site.wasm.tar", "--policy", "policy.hcl"]), @"");
+    assert_snapshot!(node.run(&["apply", "site.wasm.tar", "--policy", "policy.hcl"]), @r#"
+    exit 0
+    --- stdout
+    run [run] of `site`, serial 0, bundle [short]
+
+      + greeting.hello: created [greeting [short]]
+        text: (none) -> "Hello" (the text differs)
+
+    apply: 1 changed, 0 unchanged, 0 skipped
+    "#);
     assert_eq!(node.read("root/srv/hello"), "Hello\n");
 }
