@@ -173,14 +173,15 @@ fn files_that_are_not_there() {
     assert_snapshot!(node.run(&["inspect", "none.wasm.tar"]), @"
     exit 74
     --- stderr
-    error: cannot open the bundle
+    error: cannot use the bundle `none.wasm.tar`
+      caused by: cannot open the bundle
       caused by: No such file or directory (os error 2)
     ");
     assert_snapshot!(node.run(&["compile", "site.hcl", "-o", "no/such/folder/b"]), @r#"
     exit 74
     --- stderr
     error: cannot create a file beside `no/such/folder/b`
-      caused by: No such file or directory (os error 2) at path "$TEST/no/such/folder/.bundle-xogHZZ.tmp"
+      caused by: No such file or directory (os error 2) at path "$TEST/no/such/folder/.bundle-[random].tmp"
     "#);
     assert_snapshot!(node.run(&["compile", "site.hcl", "-o", "b", "--var-file", "none"]), @"
     exit 74
@@ -209,13 +210,17 @@ fn what_is_no_bundle() {
     assert_snapshot!(node.run(&["inspect", "text.wasm.tar"]), @"
     exit 65
     --- stderr
-    error: the archive breaks the bundle format at byte 0
+    error: cannot use the bundle `text.wasm.tar`
+      caused by: the archive breaks the bundle format at byte 0
       caused by: the file ends too early: the end of the archive is missing
+    hint: the file was damaged or changed: fetch it again, or compile the manifest again
     ");
     assert_snapshot!(node.run(&["plan", "text.wasm.tar"]), @"
     exit 65
     --- stderr
-    error: the archive breaks the bundle format at byte 0
+    error: cannot use the bundle `text.wasm.tar`
+      caused by: the archive breaks the bundle format at byte 0
       caused by: the file ends too early: the end of the archive is missing
+    hint: the file was damaged or changed: fetch it again, or compile the manifest again
     ");
 }

@@ -3,6 +3,7 @@
 
 mod compile;
 mod converge;
+mod guide;
 mod help;
 mod module;
 
