@@ -32,7 +32,38 @@ fn build_greeting(node: &TestNode) -> String {
 
 #[test]
 fn inspect_a_built_in_module() {
-    assert_snapshot!(node().run(&["module", "inspect", "file"]), @"");
+    assert_snapshot!(node().run(&["module", "inspect", "file"]), @r#"
+    exit 0
+    --- stdout
+    type     file
+    summary  A file, a directory or a symbolic link, or nothing, at a path.
+    schema   1
+    digest   sha256:[digest]
+
+    attributes
+      path     string                                                   required, identity, exported                  The absolute path on the node, without `.`, `..`, double or trailing slashes. A link at the path itself is not followed.
+      ensure   "file" | "directory" | "symlink" | "absent" | "present"  identity, nullable, exported, default "file"  What is to be at the path.
+      force    boolean                                                  identity, nullable, default false             Whether an object of another kind may be replaced, and a directory removed with all that it holds.
+      content  string                                                   nullable                                      The file's content as text. Not with `source`.
+      source   string                                                   source, nullable                              A file beneath the manifest's folder that has the content. Not with `content`.
+      owner    string or integer                                        nullable, exported                            The owner: a user name or a numeric id. Names are looked up on the node.
+      group    string or integer                                        nullable, exported                            The group: a name or a numeric id. Names are looked up on the node.
+      mode     string                                                   nullable, exported                            The permissions: octal as `0644` or `644`, or symbolic for all three classes as `u=rw,go=r`. Others read it as four octal digits.
+      target   string                                                   nullable, exported                            Where a symbolic link points, kept as it is written.
+
+    ensure
+      file       default, also present  A regular file; an empty one is made if neither content nor source is given and none is there.
+      directory                         A directory. What it holds is left alone.
+      symlink                           A symbolic link to `target`.
+      absent                            Nothing. A directory that is not empty needs `force`.
+
+    rights that it asks for
+      files.read     /**  to compare what is at a declared path
+      files.write    /**  to bring about what is declared for a path
+      accounts.read  *    to look up the numeric ids of owners and groups
+
+    policy: built in, so it has these rights unless the policy says otherwise
+    "#);
 }
 
 #[test]
@@ -42,15 +73,38 @@ fn what_is_no_module() {
     // What wasmtime says of it is its own.
     let output = node.run(&["module", "inspect", "text.wasm"]).exits_with(65);
     assert!(output.stderr.starts_with("error: the component sha256:[digest] is not a valid WebAssembly component\n"), "{output}");
-    assert_snapshot!(node.run(&["module", "inspect", "./file"]), @"");
+    assert_snapshot!(node.run(&["module", "inspect", "./file"]), @r"
+    exit 74
+    --- stderr
+    error: `./file` cannot be read
+      caused by: No such file or directory (os error 2)
+    ");
 }
 
 #[test]
 fn new_writes_a_crate_once() {
     let node = node();
-    assert_snapshot!(node.run(&["module", "new", "greeting"]), @"");
-    assert_snapshot!(node.run(&["module", "new", "greeting"]), @"");
-    assert_snapshot!(node.run(&["module", "new", "Greeting"]), @"");
+    assert_snapshot!(node.run(&["module", "new", "greeting"]), @r"
+    exit 0
+    --- stderr
+    wrote a crate for `greeting` to `greeting`, 31 files
+    next: change `src/lib.rs`, then
+      cargo test --lib --manifest-path greeting/Cargo.toml
+      runtime module build greeting -o greeting.wasm
+    ");
+    assert_snapshot!(node.run(&["module", "new", "greeting"]), @r"
+    exit 64
+    --- stderr
+    usage error: `greeting` is not an empty folder
+    hint: name another folder after the module's name
+    ");
+    assert_snapshot!(node.run(&["module", "new", "Greeting"]), @r"
+    exit 64
+    --- stderr
+    error: invalid value 'Greeting' for '<NAME>': `Greeting` is not a valid resource type name: lower-case letters, digits and `_`, starting with a letter, at most 63 bytes
+
+    For more information, try '--help'.
+    ");
 }
 
 #[test]
