@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use proptest::strategy::ValueTree as _;
 use runtime::language::{NodeScope, check_travelled, evaluate_on_node};
 use runtime::manifest::{Evaluation, ExportError, Exported, Exports, Inputs, NoFiles, Trail, read};
 use runtime::model::expression::Expression;
@@ -184,6 +185,22 @@ fn left_overs_mean_the_same() {
     }
 }
 
+#[test]
+fn generated_expressions_are_worth_comparing() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let strategy = expression();
+    let (mut settled, mut left_over) = (0, 0);
+    for _ in 0..400 {
+        let tree = strategy.new_tree(&mut runner).unwrap();
+        match compile(&tree.current(), None) {
+            Ok(Ok(_)) => settled += 1,
+            Ok(Err(expression)) if settle(&expression).is_ok() => left_over += 1,
+            _ => {}
+        }
+    }
+    assert!(settled > 40 && left_over > 40, "{settled} settled, {left_over} settled on the node, of 400");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -235,7 +252,7 @@ fn hostile_text_is_refused_in_time_and_without_overflow() {
         "1+",
     ] {
         for prefix in ["a = ", "", "locals {\n  a = "] {
-            let text = format!("{prefix}{}", unit.repeat((1 << 20) / unit.len()));
+            let text = format!("{prefix}{}", unit.repeat((1 << 18) / unit.len()));
             let errors = read("a.hcl", text).unwrap_err().to_string();
             assert!(errors.len() < 10_000, "{unit}: {} bytes", errors.len());
         }
@@ -244,4 +261,27 @@ fn hostile_text_is_refused_in_time_and_without_overflow() {
     assert_eq!(errors, "error: `a.hcl` is larger than 4 MiB\n");
     let errors = read("a.hcl", format!("locals {{\n  a = {{{}}}\n}}\n", "b=1,".repeat(200_000))).unwrap_err().to_string();
     assert!(errors.starts_with("error: `a.hcl` holds more than"), "{errors}");
+}
+
+/// The section on functions as the reference should have it.
+fn function_reference() -> String {
+    let mut text = String::from("\n| function | gives |\n|---|---|\n");
+    for function in runtime::language::functions::all() {
+        text.push_str(&format!("| `{}` | {} |\n", function.signature(), function.doc.replace('|', "\\|")));
+    }
+    text + "\n"
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "compares a file of the source tree")]
+fn the_reference_lists_every_function() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/reference/language.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let start = text.find("with BLESS=1 writes. -->\n").unwrap() + "with BLESS=1 writes. -->\n".len();
+    let end = text.find("<!-- end of functions -->").unwrap();
+    let wanted = format!("{}{}{}", &text[..start], function_reference(), &text[end..]);
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(path, &wanted).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(path).unwrap(), wanted, "run with BLESS=1 to write it");
 }

@@ -5,6 +5,8 @@
 //! in the environment expected files are written instead of compared.
 #![allow(clippy::disallowed_methods, reason = "reads the golden files, and writes them when asked to")]
 
+#![expect(clippy::disallowed_methods, reason = "cases are files, and the environment says whether to write them")]
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

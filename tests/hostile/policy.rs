@@ -68,7 +68,7 @@ fn the_state_of_the_program_is_out_of_reach_of_everyone() {
     request.state_dir = scene.node("/var/lib/runtime");
     std::fs::create_dir_all(scene.node("/var/lib")).unwrap();
     scene.compile("site", "resource \"file\" \"a\" {\n  path = \"/var/lib/runtime/state.db\"\n  ensure = \"absent\"\n}\n");
-    let report = runtime::run::apply(&request, &testkit::scene::Recorder::default()).unwrap();
+    let report = testkit::scene::apply(&request, &testkit::scene::Recorder::default()).unwrap();
     assert_all(&report, runtime::model::report::Outcome::Refused);
     assert!(request.state_dir.join("state.db").exists());
 }

@@ -30,6 +30,27 @@ fn whatever_it_changes_in_a_check_is_denied_and_its_answer_is_not_believed() {
 }
 
 #[test]
+fn a_change_that_is_denied_and_passed_over_in_silence_is_told_all_the_same() {
+    let places = [
+        ("inspect-safety", Phase::Inspect),
+        ("composition-conflicts", Phase::Inspect),
+        ("check", Phase::Check),
+        ("verify", Phase::Verify),
+    ];
+    for (place, phase) in places {
+        let ended = apply(&manifest(&format!("write-quietly@{place}")));
+        let failure = ended.failure();
+        assert_eq!((ended.it().outcome, failure.phase), (Outcome::Refused, phase), "{place}: {failure:?}");
+        assert!(failure.message.contains("`files.object.stage` on `/srv/scratch/it` is denied"), "{place}: {failure:?}");
+        assert_eq!(exit_code(&ended.report, false), 1, "{place}");
+        if place != "verify" {
+            ended.assert_nothing_changed();
+        }
+        ended.assert_others_converge();
+    }
+}
+
+#[test]
 fn nothing_may_change_in_an_inspection_or_a_verification_either() {
     for (place, phase) in
         [("inspect-safety", Phase::Inspect), ("composition-conflicts", Phase::Inspect), ("verify", Phase::Verify)]

@@ -6,7 +6,6 @@ use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
 use runtime::model::report::{Action, Outcome, RunMode};
-use runtime::run;
 use testkit::Scene;
 use testkit::scene::{Recorder, assert_all, exit_code, of, outcomes};
 
@@ -125,7 +124,7 @@ fn how_many_at_once_makes_no_difference() {
             let scene = scene();
             let mut request = scene.request("site", RunMode::Apply);
             request.parallelism = parallelism;
-            let report = run::apply(&request, &Recorder::default()).unwrap();
+            let report = testkit::scene::apply(&request, &Recorder::default()).unwrap();
             (scene.state(), outcomes(&report), scene.ledger().claims)
         })
         .collect();

@@ -1,7 +1,6 @@
 //! A run that only looks leaves no trace, whatever it finds.
 
 use runtime::model::report::{Outcome, RunMode};
-use runtime::run;
 use testkit::Scene;
 use testkit::scene::{Recorder, assert_all, exit_code, of};
 
@@ -71,7 +70,7 @@ fn a_refused_plan_leaves_nothing_either() {
     let _ = scene.apply("site");
     scene.compile("other", &SITE.replace("one", "mine"));
     let before = (scene.exact(), testkit::Tree::exact(&scene.path("state")));
-    let error = run::apply(&scene.request("other", RunMode::Noop), &Recorder::default()).unwrap_err();
+    let error = testkit::scene::apply(&scene.request("other", RunMode::Noop), &Recorder::default()).unwrap_err();
     assert_eq!(testkit::scene::error_code(&error), 4, "{error}");
     assert_eq!((scene.exact(), testkit::Tree::exact(&scene.path("state"))), before);
 }

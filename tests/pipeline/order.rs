@@ -1,7 +1,6 @@
 //! What goes before what, what a gate leaves out, and whom a failure takes along.
 
 use runtime::model::report::{Outcome, RunMode};
-use runtime::run;
 use testkit::Scene;
 use testkit::scene::{Recorder, exit_code, of, outcomes};
 
@@ -26,7 +25,7 @@ fn require_and_before_decide_the_order_whatever_the_text_says() {
         let mut request = scene.request("site", RunMode::Noop);
         request.parallelism = parallelism;
         let order = Recorder::default();
-        let _ = run::apply(&request, &order).unwrap();
+        let _ = testkit::scene::apply(&request, &order).unwrap();
         assert_eq!(order.ended(), ["file.b", "file.c", "file.d", "file.a"]);
     }
 }
@@ -96,7 +95,7 @@ fn fail_fast_ends_the_run_at_the_first_failure() {
     let mut request = scene.request("site", RunMode::Apply);
     (request.fail_fast, request.parallelism) = (true, 1);
     let order = Recorder::default();
-    let report = run::apply(&request, &order).unwrap();
+    let report = testkit::scene::apply(&request, &order).unwrap();
     let first_failure = order.ended().iter().position(|id| id == "file.bad").unwrap();
     let not_reached = report.resources.iter().filter(|resource| resource.outcome == Outcome::NotReached);
     let unreached: Vec<String> = not_reached.map(|resource| resource.id.to_string()).collect();

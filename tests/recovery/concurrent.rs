@@ -3,7 +3,6 @@
 use std::process::Stdio;
 
 use runtime::model::report::RunMode;
-use runtime::run;
 use testkit::Scene;
 use testkit::scene::{Recorder, error_code};
 
@@ -23,7 +22,7 @@ fn the_second_run_exits_with_75_at_once() {
     assert_eq!(second.status.code(), Some(75), "{second:?}");
     let told = String::from_utf8_lossy(&second.stderr);
     assert!(told.contains(&first.id().to_string()), "it says which process has the lock: {told}");
-    let looking = run::apply(&scene.request("site", RunMode::Noop), &Recorder::default()).unwrap_err();
+    let looking = testkit::scene::apply(&scene.request("site", RunMode::Noop), &Recorder::default()).unwrap_err();
     assert_eq!(error_code(&looking), 75, "who looks while another writes would see half of it");
     assert_eq!(scene.exact(), before);
     assert!(first.try_wait().unwrap().is_none(), "the first is still there");

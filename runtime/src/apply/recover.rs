@@ -22,6 +22,10 @@ use crate::plan::rights;
 use crate::receipt::AdmittedModule;
 use crate::store::OpenIntent;
 
+/// What an operator can do where neither the module nor the host knows anything better.
+const WHAT_TO_DO: &str = "see on the node that what it manages is whole, and run again: if its module still cannot take it up, give \
+                          `runtime recover` a bundle with a version of the module that can";
+
 /// Why an operation stays open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unresolved {
@@ -113,18 +117,15 @@ async fn make_safe(
     let staging_name = token.staging_name().to_string();
     let operation = Interrupted { staging_name: staging_name.clone(), reason: operation_reason(intent.operation) };
     let reason = Reason { staging_name: Some(staging_name), ..Reason::default() };
-    match attempt.recover(&desired, &operation, &reason).await {
-        Ok(()) => Ok(()),
-        Err(error) => {
-            let seen = seen::of(&mut attempt);
-            let verdict = verdict::of_error(intent.resource.type_name.as_str(), Phase::Recover, error, &seen);
-            let hint = verdict.failure.hint.or_else(|| {
-                let what = "see on the node that what it manages is whole, and run again: if its module still cannot take it up";
-                Some(format!("{what}, give `runtime recover` a bundle with a version of the module that can"))
-            });
-            Err(Unresolved { reason: verdict.failure.message, hint })
-        }
-    }
+    let ended = attempt.recover(&desired, &operation, &reason).await;
+    let seen = seen::of(&mut attempt);
+    let module = intent.resource.type_name.as_str();
+    let verdict = match ended {
+        Ok(()) if attempt.host().denied_change().is_none() => return Ok(()),
+        Ok(()) => verdict::of_denial(module, Phase::Recover, &seen),
+        Err(error) => verdict::of_error(module, Phase::Recover, error, &seen),
+    };
+    Err(Unresolved { reason: verdict.failure.message, hint: Some(verdict.failure.hint.unwrap_or_else(|| WHAT_TO_DO.into())) })
 }
 
 fn operation_reason(operation: Operation) -> OperationReason {

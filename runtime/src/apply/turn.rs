@@ -110,6 +110,7 @@ impl Turn<'_> {
         let changed = self.run.inspect_again(attempt, self.ready, reason).await;
         let seen = seen::of(attempt);
         match changed {
+            Ok(_) if attempt.host().denied_change().is_some() => Err(verdict::of_denial(self.module(), Phase::Inspect, &seen)),
             Ok(None) => Ok(()),
             Ok(Some(message)) => Err(verdict::refused(self.module(), Phase::Inspect, message, None, &seen)),
             Err(error) => Err(verdict::of_error(self.module(), Phase::Inspect, error, &seen)),
@@ -121,7 +122,11 @@ impl Turn<'_> {
             Ok(outcome) => outcome,
             Err(error) => return Applied::Failed(Phase::Apply, error),
         };
+        if attempt.host().denied_change().is_some() {
+            return Applied::Denied(Phase::Apply);
+        }
         match attempt.verify(reason).await {
+            Ok(_) if attempt.host().denied_change().is_some() => Applied::Denied(Phase::Verify),
             Ok(Verification::Converged(observed)) => Applied::Converged { outputs: outcome.outputs, observed },
             Ok(Verification::NotConverged(changes)) => Applied::NotConverged(changes),
             Err(error) => Applied::Failed(Phase::Verify, error),
@@ -136,6 +141,11 @@ impl Turn<'_> {
             }
             Applied::NotConverged(changes) => {
                 self.fail(verdict::not_converged(self.module(), &changes));
+                self.failed_settlement()
+            }
+            Applied::Denied(phase) => {
+                let seen = seen::of(attempt);
+                self.fail(verdict::of_denial(self.module(), phase, &seen));
                 self.failed_settlement()
             }
             Applied::Failed(phase, error) => {
@@ -226,8 +236,13 @@ impl Turn<'_> {
 
 /// How the change itself went.
 enum Applied {
-    Converged { outputs: Option<Json>, observed: Option<Json> },
+    Converged {
+        outputs: Option<Json>,
+        observed: Option<Json>,
+    },
     NotConverged(Vec<GuestChange>),
+    /// A change was denied, and the module went on as if it had not been.
+    Denied(Phase),
     Failed(Phase, AttemptError),
 }
 

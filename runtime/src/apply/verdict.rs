@@ -41,6 +41,11 @@ pub(super) fn of_error(module: &str, phase: Phase, error: AttemptError, seen: &S
     }
 }
 
+/// The verdict on an attempt in which a change was denied and the module took no notice: what it says after that is not believed.
+pub(super) fn of_denial(module: &str, phase: Phase, seen: &Seen) -> Verdict {
+    with_denial(refused(module, phase, "a host call that changes the node was denied".into(), None, seen), seen)
+}
+
 /// The verdict on an attempt that broke a rule without an error of its own.
 pub(super) fn refused(module: &str, phase: Phase, message: String, hint: Option<String>, seen: &Seen) -> Verdict {
     let effect = effect(EffectClass::BeforeChange, seen.changed);

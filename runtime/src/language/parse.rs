@@ -21,30 +21,30 @@ const MAX_MEMBERS: usize = 100_000;
 ///
 /// # Errors
 /// With the first syntax error: the parser does not go on after one.
-pub fn body(source: &Source) -> Result<Body, Diagnostic> {
+pub fn body(source: &Source) -> Result<Body, Box<Diagnostic>> {
     check_size(source)?;
     let members = source.text().bytes().filter(|byte| matches!(byte, b'=' | b':')).count();
     if members > MAX_MEMBERS {
         let summary = format!("`{}` holds more than {MAX_MEMBERS} `=` and `:`", source.name());
-        return Err(
-            Diagnostic::general(summary).hint("put large texts in files of their own, and read them with `file()`".to_owned())
-        );
+        let hint = "put large texts in files of their own, and read them with `file()`".to_owned();
+        return Err(Box::new(Diagnostic::general(summary).hint(hint)));
     }
-    parse_body(source.text()).map_err(|error| syntax_error(source, &error))
+    parse_body(source.text()).map_err(|error| Box::new(syntax_error(source, &error)))
 }
 
 /// The structure of a template file.
 ///
 /// # Errors
 /// As for [`body`].
-pub fn template(source: &Source) -> Result<Template, Diagnostic> {
+pub fn template(source: &Source) -> Result<Template, Box<Diagnostic>> {
     check_size(source)?;
-    parse_template(source.text()).map_err(|error| syntax_error(source, &error))
+    parse_template(source.text()).map_err(|error| Box::new(syntax_error(source, &error)))
 }
 
-fn check_size(source: &Source) -> Result<(), Diagnostic> {
+fn check_size(source: &Source) -> Result<(), Box<Diagnostic>> {
     if source.text().len() > MAX_SOURCE {
-        return Err(Diagnostic::general(format!("`{}` is larger than {} MiB", source.name(), MAX_SOURCE >> 20)));
+        let summary = format!("`{}` is larger than {} MiB", source.name(), MAX_SOURCE >> 20);
+        return Err(Box::new(Diagnostic::general(summary)));
     }
     Ok(())
 }

@@ -315,7 +315,7 @@ impl Scope for Reader<'_> {
         }
         let source = Arc::new(Source::new(path, self.file(path, place)?.to_string()));
         self.evaluation.state().templates_read.add(source.clone());
-        let parsed = parse::template(&source).map_err(|error| Failure::Fatal(Box::new(error.related(place, "read here"))))?;
+        let parsed = parse::template(&source).map_err(|error| Failure::Fatal(Box::new((*error).related(place, "read here"))))?;
         let mut lowering = Lowering::of_template(&source);
         let template = Arc::new(lowering.template_file(&parsed));
         let mut errors = lowering.into_errors().into_iter();

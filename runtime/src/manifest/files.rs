@@ -142,6 +142,7 @@ fn from_io(error: io::Error) -> FileError {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the test needs a folder of its own")]
 mod tests {
     use super::*;
 

@@ -36,10 +36,11 @@ impl Inputs {
     ///
     /// # Errors
     /// If there is no `=`.
-    pub fn variable(&mut self, text: &str) -> Result<(), Diagnostic> {
+    pub fn variable(&mut self, text: &str) -> Result<(), Box<Diagnostic>> {
         let Some((name, value)) = text.split_once('=') else {
             // The text may be a secret that was given without its name.
-            return Err(Diagnostic::general("a variable is given without `=`").hint("write `--var NAME=VALUE`".to_owned()));
+            let error = Diagnostic::general("a variable is given without `=`");
+            return Err(Box::new(error.hint("write `--var NAME=VALUE`".to_owned())));
         };
         self.given.push((name.trim().to_owned(), "`--var`".to_owned(), Given::Text(value.to_owned())));
         Ok(())
@@ -78,7 +79,7 @@ impl Inputs {
     fn hcl(&mut self, source: &Source) -> Vec<Diagnostic> {
         let body = match parse::body(source) {
             Ok(body) => body,
-            Err(error) => return vec![error],
+            Err(error) => return vec![*error],
         };
         let mut reader = Reader { source, errors: Vec::new() };
         for block in body.blocks() {

@@ -47,7 +47,7 @@ pub fn read(file: &str, text: String) -> Result<Manifest, Diagnostics> {
     sources.add(source.clone());
     let body = match parse::body(&source) {
         Ok(body) => body,
-        Err(error) => return Err(Diagnostics { list: vec![error], sources }),
+        Err(error) => return Err(Diagnostics { list: vec![*error], sources }),
     };
     let mut reader = Reader { source: &source, errors: Vec::new() };
     let mut blocks = Blocks::default();

@@ -2,7 +2,7 @@
 //!
 //! The controller evaluates a manifest as such trees; what only the node can settle travels in the catalog in the same form, with
 //! everything that was known put in as literals. The tree is data: `language/` makes and evaluates it. Its JSON form, one array a
-//! node, is described in docs/formats/catalog.md and in [`json`].
+//! node, is described in docs/formats/expression.md.
 
 pub mod json;
 

@@ -46,7 +46,7 @@ impl Inspection<'_> {
         }
         let mut attempt = self.attempt(ready, ready.limits).await?;
         let safety = self.groups.safety(&mut attempt, ready, &Reason::default()).await;
-        let safety = safety.map_err(|error| Failed::new(error, &mut attempt))?.unwrap_or_default();
+        let safety = believed(safety, &mut attempt)?.unwrap_or_default();
         // To hold a path keeps others from it, so it takes the same right as a claim that the catalog names.
         let paths = safety.claims.iter().filter(|claim| claim.domain == PATH);
         let wants = paths.map(|claim| Want { access: Access::Write, path: claim.key.clone() }).collect();
@@ -66,7 +66,7 @@ impl Inspection<'_> {
         let asked = async {
             let mut attempt = self.attempt(longest, longest.limits).await?;
             let conflicts = self.groups.conflicts(&mut attempt, type_name, &Reason::default()).await;
-            conflicts.map_err(|error| Failed::new(error, &mut attempt))
+            believed(conflicts, &mut attempt)
         };
         match asked.await {
             Ok(conflicts) => conflicts,
@@ -87,6 +87,18 @@ impl Inspection<'_> {
         let assets = Arc::clone(self.assets) as Arc<dyn host_functions::assets::AssetSource>;
         let host = HostContext::new(Arc::clone(self.node), ready.rights.clone(), assets, Instant::now() + limits.deadline);
         Ok(Attempt::start(&ready.module, host, limits).await?)
+    }
+}
+
+/// The answer, unless the module tried to change the node while it was asked to look: then nothing that it says is believed (I6).
+fn believed<T>(answer: Result<T, AttemptError>, attempt: &mut Attempt) -> Result<T, Failed> {
+    match (answer, attempt.host().denied_change()) {
+        (Ok(answer), None) => Ok(answer),
+        (Ok(_), Some(denial)) => {
+            let message = format!("the module tried to change the node in an inspection: {denial}");
+            Err(Failed { outcome: Outcome::Refused, attribute: None, message, hint: None, limit: None })
+        }
+        (Err(error), _) => Err(Failed::new(error, attempt)),
     }
 }
 

@@ -87,7 +87,7 @@ fn inputs(request: &CompileRequest) -> Result<Inputs, RunError> {
         inputs.file(&path.to_string_lossy(), read_text(path)?).map_err(RunError::Manifest)?;
     }
     for (name, value) in &request.variables {
-        inputs.variable(&format!("{name}={value}")).map_err(|error| RunError::Manifest(alone(error)))?;
+        inputs.variable(&format!("{name}={value}")).map_err(|error| RunError::Manifest(alone(*error)))?;
     }
     Ok(inputs)
 }

@@ -3,10 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::time::Duration;
 
 use runtime::cli::exit::Exit;
 use runtime::model::report::{Outcome, Report, ResourceReport, RunMode};
 use runtime::run::{self, CompileRequest, CompileSummary, NodeRequest, Observer, RunError};
+use runtime::store::StoreError;
 
 use crate::{Ledger, Tree};
 
@@ -214,7 +216,7 @@ impl Scene {
     /// # Errors
     /// As [`run::apply`].
     pub fn try_apply(&self, name: &str) -> Result<Report, RunError> {
-        run::apply(&self.request(name, RunMode::Apply), &Recorder::default())
+        apply(&self.request(name, RunMode::Apply), &Recorder::default())
     }
 
     /// Applies the bundle of `name`; there is a report.
@@ -231,7 +233,7 @@ impl Scene {
     /// # Errors
     /// As [`run::apply`].
     pub fn try_noop(&self, name: &str) -> Result<Report, RunError> {
-        run::apply(&self.request(name, RunMode::Noop), &Recorder::default())
+        apply(&self.request(name, RunMode::Noop), &Recorder::default())
     }
 
     /// Plans with the bundle of `name`, and makes sure that nothing is changed anywhere by it.
@@ -247,6 +249,25 @@ impl Scene {
         assert_eq!(Tree::exact(&self.path("scratch")).paths().count(), before.2, "noop leaves nothing behind");
         report
     }
+}
+
+/// [`run::apply`], for a process in which other tests start programs.
+///
+/// Such a program has a copy of every lock that is held in this process, from the moment it is forked until it is executed. Who finds a
+/// lock of this very process tries again.
+///
+/// # Errors
+/// As [`run::apply`].
+pub fn apply(request: &NodeRequest, observer: &dyn Observer) -> Result<Report, RunError> {
+    for _ in 0..1_000 {
+        match run::apply(request, observer) {
+            Err(RunError::Store(StoreError::Locked { pid: Some(pid), .. })) if pid == std::process::id() => {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            other => return other,
+        }
+    }
+    run::apply(request, observer)
 }
 
 /// Compiled code is shared by all tests: it is named after what it was made of.

@@ -12,7 +12,7 @@ pub struct Budget {
 
 impl Budget {
     /// What a whole manifest may cost on the controller: seconds, not minutes.
-    pub const MANIFEST: u64 = 20_000_000;
+    pub const MANIFEST: u64 = 10_000_000;
 
     /// What one expression may cost on the node.
     pub const NODE: u64 = 5_000_000;

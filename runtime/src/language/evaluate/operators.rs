@@ -104,7 +104,10 @@ impl Evaluator<'_> {
             Operator::Multiply => a * b,
             Operator::Divide => a / b,
             Operator::Remainder => a % b,
-            Operator::Equal | Operator::NotEqual | Operator::And | Operator::Or => return Ok(Value::bool(false)),
+            // These take operands of other types, and were dealt with before.
+            Operator::Equal | Operator::NotEqual | Operator::And | Operator::Or => {
+                return Err(Failure::wrong(place, format!("`{}` does not take numbers", operator.symbol())));
+            }
         };
         self.made(Value::number(number), place)
     }

@@ -138,8 +138,7 @@ impl<'a> Arguments<'a> {
         Self { function, values }
     }
 
-    /// How many there are.
-    pub fn count(&self) -> usize {
+    fn count(&self) -> usize {
         self.values.len()
     }
 

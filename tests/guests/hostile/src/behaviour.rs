@@ -74,6 +74,8 @@ words! {
         ReadAsset = "read-asset",
         /// Write a file at `path`.
         Write = "write",
+        /// Write a file at `path`, and take no notice of a refusal.
+        WriteQuietly = "write-quietly",
         /// Write a file at `other`.
         WriteOther = "write-other",
         /// Stage a file at `path` and never commit it.

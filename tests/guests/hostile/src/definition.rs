@@ -187,11 +187,10 @@ pub fn text(act: Option<Act>, honest: String) -> String {
 
 /// Made in one allocation, or it would meet the memory's limit before the string's.
 fn huge_text() -> String {
-    let mut text = String::with_capacity(HUGE_BYTES + 2);
-    text.push('"');
-    text.extend(std::iter::repeat_n('x', HUGE_BYTES));
-    text.push('"');
-    text
+    let mut text = vec![b'x'; HUGE_BYTES];
+    text[0] = b'"';
+    text[HUGE_BYTES - 1] = b'"';
+    String::from_utf8(text).expect("it is ASCII")
 }
 
 fn claim_other(footprint: &mut Footprint, desired: &Desired) {
