@@ -176,6 +176,7 @@ impl RunError {
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
+            Self::Bundle(error) => error.hint(),
             Self::Receipt(error) => error.hint(),
             Self::Policy(error) => error.hint(),
             Self::Store(error) => error.hint(),
