@@ -180,7 +180,7 @@ fn files_that_are_not_there() {
     exit 74
     --- stderr
     error: cannot create a file beside `no/such/folder/b`
-      caused by: No such file or directory (os error 2) at path "$TEST/no/such/folder/.bundle-1ysASV.tmp"
+      caused by: No such file or directory (os error 2) at path "$TEST/no/such/folder/.bundle-[random].tmp"
     "#);
     assert_snapshot!(node.run(&["compile", "site.hcl", "-o", "b", "--var-file", "none"]), @r"
     exit 74
