@@ -91,13 +91,9 @@ pub fn recover(request: &NodeRequest) -> Result<Recovery, RunError> {
 /// # Errors
 /// If it is no bundle.
 pub fn inspect_bundle(path: &Path) -> Result<(BundleDigest, Catalog), RunError> {
-    let bundle = open_bundle(path)?;
-    let catalog = bundle.catalog().map_err(|source| RunError::Bundle { path: path.to_owned(), source })?;
+    let bundle = Bundle::open(path)?;
+    let catalog = bundle.catalog()?;
     Ok((bundle.digest(), catalog))
-}
-
-fn open_bundle(path: &Path) -> Result<Bundle, RunError> {
-    Bundle::open(path).map_err(|source| RunError::Bundle { path: path.to_owned(), source })
 }
 
 /// The facts of the node whose `/` is `root`.

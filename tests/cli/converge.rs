@@ -110,7 +110,7 @@ fn apply_converges_and_the_second_finds_nothing_to_do() {
     "#);
     assert_eq!(node.read("root/srv/note"), "one\ntwo\n");
     assert!(!node.path("root/srv/gated").exists());
-    assert_snapshot!(node.run(&["apply", "site.wasm.tar", "--detailed-exitcode"]), @"
+    assert_snapshot!(node.run(&["apply", "site.wasm.tar", "--detailed-exitcode"]), @r"
     exit 0
     --- stdout
     run [run] of `site`, serial 0, bundle [short]
@@ -120,7 +120,7 @@ fn apply_converges_and_the_second_finds_nothing_to_do() {
 
     apply: nothing to do, 2 unchanged, 1 skipped
     ");
-    assert_snapshot!(node.run(&["plan", "site.wasm.tar", "-v"]).stdout, @"
+    assert_snapshot!(node.run(&["plan", "site.wasm.tar", "-v"]).stdout, @r"
     plan of `site`, serial 0, bundle [short]
 
       = file.folder: unchanged [file [short]]
@@ -199,7 +199,7 @@ fn another_manifest_that_claims_the_same_file_is_refused() {
     let node = compiled(SITE);
     node.run(&["apply", "site.wasm.tar"]).success();
     compile(&node, "other", "resource \"file\" \"note\" {\n  path    = \"/srv/note\"\n  content = \"mine\\n\"\n}\n");
-    assert_snapshot!(node.run(&["apply", "other.wasm.tar"]), @"
+    assert_snapshot!(node.run(&["apply", "other.wasm.tar"]), @r"
     exit 4
     --- stderr
     refused: path `/srv/note`, claimed by `file.note` of `other`, is held by `file.note` of `site`
@@ -269,7 +269,7 @@ resource "file" "free" {
 fn recover_with_nothing_open() {
     let node = compiled(SITE);
     node.run(&["apply", "site.wasm.tar"]).success();
-    assert_snapshot!(node.run(&["recover"]), @"
+    assert_snapshot!(node.run(&["recover"]), @r"
     exit 0
     --- stdout
     recover: 0 recovered, 0 unresolved
@@ -284,14 +284,14 @@ fn recover_with_nothing_open() {
 #[test]
 fn a_policy_that_cannot_be_used() {
     let node = compiled(SITE);
-    assert_snapshot!(node.run(&["plan", "site.wasm.tar", "--policy", "none.hcl"]), @"
+    assert_snapshot!(node.run(&["plan", "site.wasm.tar", "--policy", "none.hcl"]), @r"
     exit 74
     --- stderr
     error: cannot read the policy `none.hcl`
       caused by: No such file or directory (os error 2)
     ");
     node.write("policy.hcl", "modul \"x\" {}\n");
-    assert_snapshot!(node.run(&["plan", "site.wasm.tar", "--policy", "policy.hcl"]), @"
+    assert_snapshot!(node.run(&["plan", "site.wasm.tar", "--policy", "policy.hcl"]), @r"
     exit 65
     --- stderr
     error: the policy `policy.hcl` is wrong in 1 place
@@ -314,7 +314,7 @@ fn facts_whole_and_in_part() {
       "version_id": "12"
     }
     "#);
-    assert_snapshot!(node.run(&["facts", "os.id"]), @"
+    assert_snapshot!(node.run(&["facts", "os.id"]), @r"
     exit 0
     --- stdout
     testos

@@ -32,7 +32,7 @@ fn the_reference_of_exit_codes_is_their_table() {
 
 #[test]
 fn short_help_names_every_command() {
-    assert_snapshot!(node().run(&["-h"]), @"
+    assert_snapshot!(node().run(&["-h"]), @r"
     exit 0
     --- stdout
     Manage a machine by declared state, with resource types that cannot do more than you allow
@@ -64,7 +64,7 @@ fn short_help_names_every_command() {
 
 #[test]
 fn nothing_typed_is_a_usage_error() {
-    assert_snapshot!(node().run(&[]), @"
+    assert_snapshot!(node().run(&[]), @r"
     exit 64
     --- stderr
     Manage a machine by declared state, with resource types that cannot do more than you allow
@@ -96,7 +96,7 @@ fn nothing_typed_is_a_usage_error() {
 
 #[test]
 fn usage_errors_say_what_was_expected() {
-    assert_snapshot!(node().run(&["aply", "x"]), @"
+    assert_snapshot!(node().run(&["aply", "x"]), @r"
     exit 64
     --- stderr
     error: unrecognized subcommand 'aply'
@@ -107,7 +107,7 @@ fn usage_errors_say_what_was_expected() {
 
     For more information, try '--help'.
     ");
-    assert_snapshot!(node().run(&["compile", "site.hcl"]), @"
+    assert_snapshot!(node().run(&["compile", "site.hcl"]), @r"
     exit 64
     --- stderr
     error: the following required arguments were not provided:
@@ -117,14 +117,14 @@ fn usage_errors_say_what_was_expected() {
 
     For more information, try '--help'.
     ");
-    assert_snapshot!(node().run(&["plan", "b", "--parallelism", "0"]), @"
+    assert_snapshot!(node().run(&["plan", "b", "--parallelism", "0"]), @r"
     exit 64
     --- stderr
     error: invalid value '0' for '--parallelism <N>': 0 is not in 1..=256
 
     For more information, try '--help'.
     ");
-    assert_snapshot!(node().run(&["compile", "site.hcl", "-o", "b", "--module", "Bad=x.wasm"]), @"
+    assert_snapshot!(node().run(&["compile", "site.hcl", "-o", "b", "--module", "Bad=x.wasm"]), @r"
     exit 64
     --- stderr
     error: invalid value 'Bad=x.wasm' for '--module <NAME=PATH>': `Bad` is not a valid resource type name: lower-case letters, digits and `_`, starting with a letter, at most 63 bytes

@@ -7,6 +7,7 @@ use serde_json::{Value as Json, json};
 use super::error::CliError;
 use super::exit::Exit;
 use crate::language::diagnostic::{Diagnostic, Diagnostics, Severity};
+use crate::policy::Problem;
 use crate::report::{Palette, block};
 use crate::run::RunError;
 
@@ -21,11 +22,15 @@ pub fn render(error: &CliError, palette: &Palette) -> String {
         _ => "error:",
     };
     let mut lines = paragraph(&format!("{}{heading}{:#}", palette.error, palette.error), &error.to_string(), "  ");
+    for problem in problems(error) {
+        lines.extend(paragraph(" ", &problem.to_string(), "    "));
+        lines.extend(problem.hint.iter().flat_map(|hint| paragraph(&hint_label("    ", palette), hint, "      ")));
+    }
     for cause in causes(error) {
         lines.extend(paragraph(&format!("  {}caused by:{:#}", palette.strong, palette.strong), &cause.to_string(), "    "));
     }
     if let Some(hint) = error.hint() {
-        lines.extend(paragraph(&format!("{}hint:{:#}", palette.hint, palette.hint), &hint, "  "));
+        lines.extend(paragraph(&hint_label("", palette), &hint, "  "));
     }
     lines.join("\n") + "\n"
 }
@@ -50,7 +55,12 @@ pub fn fields(error: &CliError) -> Json {
         return json!({ "message": "the manifest is wrong", "causes": [], "hint": null, "diagnostics": list });
     }
     let causes: Vec<String> = causes(error).map(ToString::to_string).collect();
-    json!({ "message": error.to_string(), "causes": causes, "hint": error.hint() })
+    let mut fields = json!({ "message": error.to_string(), "causes": causes, "hint": error.hint() });
+    let problems = problems(error);
+    if !problems.is_empty() {
+        fields["problems"] = problems.iter().map(problem_fields).collect();
+    }
+    fields
 }
 
 fn diagnostic_fields(diagnostic: &Diagnostic) -> Json {
@@ -70,6 +80,22 @@ fn diagnostic_fields(diagnostic: &Diagnostic) -> Json {
         "notes": diagnostic.notes,
         "hint": diagnostic.hint,
     })
+}
+
+fn hint_label(indent: &str, palette: &Palette) -> String {
+    format!("{indent}{}hint:{:#}", palette.hint, palette.hint)
+}
+
+/// What is wrong within the text of a policy.
+fn problems(error: &CliError) -> &[Problem] {
+    match error {
+        CliError::Run(RunError::Policy(policy)) => policy.problems(),
+        _ => &[],
+    }
+}
+
+fn problem_fields(problem: &Problem) -> Json {
+    json!({ "line": problem.line, "column": problem.column, "message": problem.message, "hint": problem.hint })
 }
 
 fn causes(error: &CliError) -> impl Iterator<Item = &(dyn Error + 'static)> {

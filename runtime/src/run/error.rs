@@ -95,15 +95,9 @@ pub enum RunError {
         /// The name.
         name: String,
     },
-    /// A bundle cannot be opened, or is none.
-    #[error("cannot use the bundle `{}`", path.display())]
-    Bundle {
-        /// Which file.
-        path: std::path::PathBuf,
-        /// Why.
-        #[source]
-        source: BundleError,
-    },
+    /// The bundle.
+    #[error(transparent)]
+    Bundle(#[from] BundleError),
     /// Writing the bundle.
     #[error(transparent)]
     Write(#[from] WriteError),
@@ -167,10 +161,10 @@ impl RunError {
             | Self::Module { .. }
             | Self::Engine(_)
             | Self::Policy(_) => ErrorKind::BadData,
-            Self::Bundle { source, .. } if source.is_io() => ErrorKind::Io,
+            Self::Bundle(error) if error.is_io() => ErrorKind::Io,
             Self::Write(error) if error.is_io() => ErrorKind::Io,
             Self::Write(_) => ErrorKind::BadData,
-            Self::Bundle { .. } => ErrorKind::BadData,
+            Self::Bundle(_) => ErrorKind::BadData,
             Self::Receipt(error) if error.is_refusal() => ErrorKind::Refused,
             Self::Receipt(_) => ErrorKind::BadData,
             Self::Store(error) if error.is_locked() => ErrorKind::Locked,
@@ -182,7 +176,7 @@ impl RunError {
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::Bundle { source, .. } => source.hint(),
+            Self::Bundle(error) => error.hint(),
             Self::Receipt(error) => error.hint(),
             Self::Policy(error) => error.hint(),
             Self::Store(error) => error.hint(),

@@ -53,7 +53,7 @@ impl Site {
 
 /// A run without a trace: everything up to the checks.
 pub(super) fn look(request: &NodeRequest, observer: &dyn Observer) -> Result<Report, RunError> {
-    let bundle = super::open_bundle(request.bundle()?)?;
+    let bundle = Bundle::open(request.bundle()?)?;
     let snapshot = Snapshot::open(&location(request), &request.scratch)?;
     let site = Site::open(request)?;
     let started = now();
@@ -78,7 +78,7 @@ pub(super) fn converge(
     observer: &dyn Observer,
     watch: Option<journal::Observer>,
 ) -> Result<Report, RunError> {
-    let bundle = super::open_bundle(request.bundle()?)?;
+    let bundle = Bundle::open(request.bundle()?)?;
     let mut store = Store::open(&location(request))?;
     if let Some(watch) = watch {
         store.observe(watch);
@@ -111,7 +111,7 @@ pub(super) fn converge(
 
 /// Settles what is open, of whatever owner, with the modules at hand.
 pub(super) fn recover(request: &NodeRequest) -> Result<Recovery, RunError> {
-    let bundle = request.bundle.as_deref().map(super::open_bundle).transpose()?;
+    let bundle = request.bundle.as_deref().map(Bundle::open).transpose()?;
     let mut store = Store::open(&location(request))?;
     let site = Site::open(request)?;
     site.node.protect(&request.state_dir)?;

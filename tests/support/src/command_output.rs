@@ -7,8 +7,8 @@ use regex::Regex;
 
 /// Standard output, standard error and exit status, with what differs from run to run replaced.
 ///
-/// Its `Display` is for snapshots. Replaced are: the test's own folder, digests (whole and short), run ids, times of day, durations
-/// and sizes.
+/// Its `Display` is for snapshots. Replaced are: the test's own folder, digests (whole and short), run ids, times of day, durations,
+/// sizes and random names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandOutput {
     /// The exit code; none if a signal ended it.
@@ -26,6 +26,7 @@ const REPLACEMENTS: &[(&str, &str)] = &[
     (r"\b[0-9a-f]{32}\b", "[run]"),
     (r"\b[0-9a-f]{12}\b", "[short]"),
     (r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "[time]"),
+    (r"\.bundle-[A-Za-z0-9]+\.tmp", ".bundle-[random].tmp"),
     (r#""duration_us":\d+"#, r#""duration_us":"[duration]""#),
     (r#""size":\d+"#, r#""size":"[size]""#),
     (r"\b\d+ (B|KiB|MiB)\b", "[size]"),

@@ -63,11 +63,10 @@ fn head(digest: &ComponentDigest, description: &Description) -> Vec<Vec<String>>
 }
 
 fn attribute_lines(attributes: &[Attribute]) -> Vec<String> {
-    let row = |attribute: &Attribute| {
-        let attribute_type = line(&attribute.attribute_type.to_string());
-        vec![line(&attribute.name), attribute_type, flags(attribute), line(&attribute.doc)]
-    };
-    table(&attributes.iter().map(row).collect::<Vec<_>>(), "  ")
+    let row = |attribute: &Attribute| vec![line(&attribute.name), line(&attribute.attribute_type.to_string()), flags(attribute)];
+    let heads = table(&attributes.iter().map(row).collect::<Vec<_>>(), "  ");
+    let docs = attributes.iter().map(|attribute| format!("      {}", line(&attribute.doc)));
+    heads.into_iter().zip(docs).flat_map(|(head, doc)| [head, doc]).collect()
 }
 
 fn flags(attribute: &Attribute) -> String {
@@ -161,8 +160,10 @@ mod tests {
         digest   sha256:1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c
 
         attributes
-          path  string  required, identity                          The path.
-          mode  string  nullable, default "0644", also permissions  The mode.
+          path  string  required, identity
+              The path.
+          mode  string  nullable, default "0644", also permissions
+              The mode.
 
         ensure
           file    default, also present  It is there.
@@ -180,6 +181,15 @@ mod tests {
             files { write = ["/etc/nginx/a", "/b"] }
           }
         "#);
+    }
+
+    #[test]
+    fn the_row_is_one_that_a_policy_takes() {
+        let mut asking = description();
+        let files = asking.capabilities[0].clone();
+        asking.capabilities.push(Capability { interface: "accounts".to_owned(), scope: "*".to_owned(), ..files });
+        let row = policy_row(&ComponentDigest::from_bytes([0x1c; 32]), &asking);
+        assert_eq!(crate::policy::parse(&row, &[]).err(), None, "{row}");
     }
 
     #[test]

@@ -18,8 +18,9 @@ pub(in crate::cli) fn run(args: &ModuleBuildArgs, environment: &Environment) -> 
     let variables = component_build::Environment::new(environment.variables.iter().cloned());
     let toolchain = Toolchain::find(&variables, Target::Bare)?;
     let folder = context::absolute(&args.folder)?;
-    // Apart from the crate's own target folder: another cargo that works there would make this one wait.
-    let component = component_build::build_crate(&toolchain, &folder, &folder.join("target/runtime"))?;
+    let target = variables.path("CARGO_TARGET_DIR").unwrap_or_else(|| folder.join("target"));
+    // Apart from what else is in the target folder: another cargo that works there would make this one wait.
+    let component = component_build::build_crate(&toolchain, &folder, &context::absolute(&target)?.join("runtime"))?;
     let output = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.wasm", component.name)));
     files::write(&output, &component.bytes)?;
     let digest = ComponentDigest::from_bytes(component.digest);
