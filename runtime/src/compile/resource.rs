@@ -13,7 +13,6 @@ use crate::language::diagnostic::Diagnostic;
 use crate::language::value::{Data, Marks, Value};
 use crate::manifest::{Declaration, Trail};
 use crate::model::catalog::{Control, Resource, Source, State};
-use crate::model::digest::AssetDigest;
 use crate::model::expression::{Expression, Place};
 use crate::model::ids::ResourceId;
 

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde_json::Value as Json;
+
 use super::MAX_LIST;
 use super::answers::{Conflict, ContentChange, GuestChange, LifecycleError, OperationReason, Prior, Reason};
 use crate::engine::bindings::exports::runtime::module::lifecycle as wit;
