@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use component_build::{Environment, Interfaces, Target, Toolchain, build_crate, interfaces};
+use component_build::{Environment, Target, Toolchain, build_crate, interfaces};
 
 /// What a resource type exports.
 const CONTRACT: [&str; 2] = ["runtime:module/definition@0.1.0", "runtime:module/lifecycle@0.1.0"];
