@@ -170,7 +170,8 @@ impl Reader<'_> {
             locals.insert(name.clone(), self.local(attribute, &names));
         }
         let resources = blocks.resources.iter().map(|(id, block)| self.resource(block, id.clone(), &names)).collect();
-        Some(Manifest { name: name?, serial, audience, variables, locals, resources, sources, names })
+        let places = resources.iter().enumerate().map(|(place, declaration)| (declaration.id.clone(), place)).collect();
+        Some(Manifest { name: name?, serial, audience, variables, locals, resources, places, sources, names })
     }
 
     fn header_block(&mut self, file: &str, block: Option<&Block>) -> (Option<OwnerName>, u64, Vec<String>) {
