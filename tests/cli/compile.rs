@@ -173,7 +173,8 @@ fn files_that_are_not_there() {
     assert_snapshot!(node.run(&["inspect", "none.wasm.tar"]), @r"
     exit 74
     --- stderr
-    error: cannot open the bundle
+    error: the bundle `none.wasm.tar` cannot be used
+      caused by: cannot open the bundle
       caused by: No such file or directory (os error 2)
     ");
     assert_snapshot!(node.run(&["compile", "site.hcl", "-o", "no/such/folder/b"]), @r#"
