@@ -210,13 +210,17 @@ fn what_is_no_bundle() {
     assert_snapshot!(node.run(&["inspect", "text.wasm.tar"]), @r"
     exit 65
     --- stderr
-    error: the archive breaks the bundle format at byte 0
+    error: the bundle `text.wasm.tar` cannot be used
+      caused by: the archive breaks the bundle format at byte 0
       caused by: the file ends too early: the end of the archive is missing
+    hint: the file was damaged or changed: fetch it again, or compile the manifest again
     ");
     assert_snapshot!(node.run(&["plan", "text.wasm.tar"]), @r"
     exit 65
     --- stderr
-    error: the archive breaks the bundle format at byte 0
+    error: the bundle `text.wasm.tar` cannot be used
+      caused by: the archive breaks the bundle format at byte 0
       caused by: the file ends too early: the end of the archive is missing
+    hint: the file was damaged or changed: fetch it again, or compile the manifest again
     ");
 }
