@@ -132,6 +132,11 @@ impl HostContext {
         self.let_change_through = true;
     }
 
+    /// Takes back what a call noted that is known to have changed nothing; `before` is what stood before that call.
+    pub(crate) fn take_back_change(&mut self, before: bool) {
+        self.let_change_through = before;
+    }
+
     /// The calls that were refused, oldest first, at most [`MAX_DENIALS`], and how many more there were.
     pub fn denials(&self) -> (&[Denial], u64) {
         (&self.denials, self.more_denials)

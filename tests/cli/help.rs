@@ -32,25 +32,121 @@ fn the_reference_of_exit_codes_is_their_table() {
 
 #[test]
 fn short_help_names_every_command() {
-    assert_snapshot!(node().run(&["-h"]), @"");
+    assert_snapshot!(node().run(&["-h"]), @r"
+    exit 0
+    --- stdout
+    Manage a machine by declared state, with resource types that cannot do more than you allow
+
+    Usage: runtime [OPTIONS] <COMMAND>
+
+    Commands:
+      compile   Compile a manifest to a bundle, one file with all that a node needs
+      validate  Check a manifest or a bundle and write nothing
+      inspect   Show what is in a bundle
+      plan      Show what apply would change, and change nothing
+      apply     Bring the node to what a bundle declares
+      recover   Settle changes that an earlier run began and did not end
+      facts     Show the facts of this node
+      module    Make, build and look into modules, the WebAssembly components behind resource types
+
+    Options:
+      -h, --help     Print help (see more with '--help')
+      -V, --version  Print version
+
+    Everywhere:
+          --json          Print versioned JSON records on stdout, one a line, in place of text
+          --color <WHEN>  When to use colour [default: auto] [possible values: auto, always, never]
+      -v, --verbose...    Say more on stderr; twice for debugging
+
+    See `runtime COMMAND --help` for examples of each command.
+    ");
 }
 
 #[test]
 fn nothing_typed_is_a_usage_error() {
-    assert_snapshot!(node().run(&[]), @"");
+    assert_snapshot!(node().run(&[]), @r"
+    exit 64
+    --- stderr
+    Manage a machine by declared state, with resource types that cannot do more than you allow
+
+    Usage: runtime [OPTIONS] <COMMAND>
+
+    Commands:
+      compile   Compile a manifest to a bundle, one file with all that a node needs
+      validate  Check a manifest or a bundle and write nothing
+      inspect   Show what is in a bundle
+      plan      Show what apply would change, and change nothing
+      apply     Bring the node to what a bundle declares
+      recover   Settle changes that an earlier run began and did not end
+      facts     Show the facts of this node
+      module    Make, build and look into modules, the WebAssembly components behind resource types
+
+    Options:
+      -h, --help     Print help (see more with '--help')
+      -V, --version  Print version
+
+    Everywhere:
+          --json          Print versioned JSON records on stdout, one a line, in place of text
+          --color <WHEN>  When to use colour [default: auto] [possible values: auto, always, never]
+      -v, --verbose...    Say more on stderr; twice for debugging
+
+    See `runtime COMMAND --help` for examples of each command.
+    ");
 }
 
 #[test]
 fn usage_errors_say_what_was_expected() {
-    assert_snapshot!(node().run(&["aply", "x"]), @"");
-    assert_snapshot!(node().run(&["compile", "site.hcl"]), @"");
-    assert_snapshot!(node().run(&["plan", "b", "--parallelism", "0"]), @"");
-    assert_snapshot!(node().run(&["compile", "site.hcl", "-o", "b", "--module", "Bad=x.wasm"]), @"");
+    assert_snapshot!(node().run(&["aply", "x"]), @r"
+    exit 64
+    --- stderr
+    error: unrecognized subcommand 'aply'
+
+      tip: a similar subcommand exists: 'apply'
+
+    Usage: runtime [OPTIONS] <COMMAND>
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(node().run(&["compile", "site.hcl"]), @r"
+    exit 64
+    --- stderr
+    error: the following required arguments were not provided:
+      --output <BUNDLE>
+
+    Usage: runtime compile --output <BUNDLE> <SITE.hcl>
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(node().run(&["plan", "b", "--parallelism", "0"]), @r"
+    exit 64
+    --- stderr
+    error: invalid value '0' for '--parallelism <N>': 0 is not in 1..=256
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(node().run(&["compile", "site.hcl", "-o", "b", "--module", "Bad=x.wasm"]), @r"
+    exit 64
+    --- stderr
+    error: invalid value 'Bad=x.wasm' for '--module <NAME=PATH>': `Bad` is not a valid resource type name: lower-case letters, digits and `_`, starting with a letter, at most 63 bytes
+
+    For more information, try '--help'.
+    ");
 }
 
 #[test]
 fn a_usage_error_is_a_record_too() {
-    assert_snapshot!(node().run(&["plan", "--json"]), @"");
+    assert_snapshot!(node().run(&["plan", "--json"]), @r#"
+    exit 64
+    --- stdout
+    {"record":"error","version":1,"seq":0,"command":"","exit":64,"outcome":"usage","error":{"causes":[],"hint":null,"message":"the following required arguments were not provided: <BUNDLE>"}}
+    --- stderr
+    error: the following required arguments were not provided:
+      <BUNDLE>
+
+    Usage: runtime plan --json --root <DIR> --state-dir <DIR> <BUNDLE>
+
+    For more information, try '--help'.
+    "#);
 }
 
 #[test]
@@ -64,5 +160,9 @@ fn version_and_help_are_data() {
     let version = node().run(&["--version"]).success();
     assert_eq!((version.stdout.as_str(), version.stderr.as_str()), ("runtime 0.1.0\n", ""));
     let record = node().run(&["--version", "--json"]).success();
-    assert_snapshot!(record, @"");
+    assert_snapshot!(record, @r#"
+    exit 0
+    --- stdout
+    {"record":"result","version":1,"seq":0,"command":"help","exit":0,"outcome":"done","data":{"text":"runtime 0.1.0\n"}}
+    "#);
 }

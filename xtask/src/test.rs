@@ -31,30 +31,42 @@ pub(crate) fn run(arguments: &[&str]) -> Result<(), Failure> {
 }
 
 fn all(runner: &[&str]) -> Result<(), Failure> {
-    let excluded = test_guests()?;
-    let packages = || ["--workspace"].into_iter().chain(excluded.iter().flat_map(|name| ["--exclude", name]));
-    if output(&["cargo", "nextest", "--version"]).is_some() {
-        let mut command = vec!["cargo", "nextest", "run"];
-        command.extend(packages());
+    let (guests, modules) = (crates_in("tests/guests")?, crates_in("modules")?);
+    let not_native: Vec<&String> = guests.iter().chain(&modules).collect();
+    let native: Vec<&str> = ["--workspace"].into_iter().chain(not_native.iter().flat_map(|name| ["--exclude", name])).collect();
+    // Of a module only the unit tests are native: its library has export names that no native linker takes.
+    let units: Vec<&str> = ["--lib"].into_iter().chain(modules.iter().flat_map(|name| ["--package", name])).collect();
+    let nextest = output(&["cargo", "nextest", "--version"]).is_some();
+    for packages in [native.as_slice(), units.as_slice()] {
+        let mut command = if nextest { vec!["cargo", "nextest", "run"] } else { vec!["cargo", "test", "--no-fail-fast"] };
+        command.extend(packages);
+        if !runner.is_empty() && !nextest {
+            command.push("--");
+        }
         command.extend(runner);
         command::run(&command)?;
+    }
+    if nextest {
+        // nextest leaves the documentation's examples out.
         let mut command = vec!["cargo", "test", "--doc"];
-        command.extend(packages());
+        command.extend(native.as_slice());
         return command::run(&command);
     }
-    // One call: cargo's own runner runs the documentation's examples too.
-    let mut command = vec!["cargo", "test", "--no-fail-fast"];
-    command.extend(packages());
-    if !runner.is_empty() {
-        command.push("--");
-        command.extend(runner);
-    }
-    command::run(&command)
+    Ok(())
 }
 
-/// The guests of the tests: only ever compiled for WebAssembly, by a build script.
-fn test_guests() -> Result<Vec<String>, Failure> {
-    let names = component_build::Names::of_folders(&workspace().join("tests/guests"));
+/// The crates of a folder that are compiled for WebAssembly by build scripts.
+fn crates_in(folder: &str) -> Result<Vec<String>, Failure> {
+    let names = component_build::Names::of_folders(&workspace().join(folder));
     let names = names.map_err(|error| component_build::explain(&error, None))?;
-    Ok(names.iter().map(str::to_owned).collect())
+    Ok(names.iter().filter_map(guest_package).map(str::to_owned).collect())
+}
+
+/// The package in a folder, if it is one of a guest: the build of components is a native one among the modules.
+fn guest_package(folder: &str) -> Option<&str> {
+    match folder {
+        "build" => None,
+        "sdk" => Some("runtime-sdk"),
+        name => Some(name),
+    }
 }

@@ -37,18 +37,18 @@ resource "file" "banner" {
 }
 
 resource "file" "link" {
-  path   = "/srv/motd/current"
+  path   = "${file.folder.path}/current"
   ensure = "symlink"
   target = file.message.path
 }
 
 resource "file" "system" {
-  path    = "/srv/motd/system"
+  path    = "${file.folder.path}/system"
   content = "${facts.os.id} on ${facts.architecture}\n"
 }
 
 resource "file" "old" {
-  path   = "/srv/motd/message.old"
+  path   = "${file.folder.path}/message.old"
   ensure = "absent"
 
   meta {

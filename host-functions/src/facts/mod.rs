@@ -64,7 +64,9 @@ fn os(root: &Root) -> Result<Json, FactsError> {
     for (key, name) in [("ID", "id"), ("VERSION_ID", "version_id"), ("PRETTY_NAME", "pretty_name")] {
         os.extend(fields.get(key).map(|value| (name.to_owned(), json!(escape(value)))));
     }
+    // os-release(5) gives the default, and a node without the file is still some Linux.
     let id = fields.get("ID").map(String::as_str);
+    os.entry("id").or_insert_with(|| json!("linux"));
     let like: Vec<&str> = fields.get("ID_LIKE").map(|like| like.split_whitespace().collect()).unwrap_or_default();
     os.insert("id_like".into(), json!(like.iter().map(|id| escape(id)).collect::<Vec<_>>()));
     os.extend(os_release::family(id, &like).map(|family| ("family".to_owned(), json!(escape(family)))));
@@ -124,7 +126,7 @@ mod tests {
         symlink("../usr/lib/os-release", folder.path().join("etc/os-release")).unwrap();
         assert_eq!(gather(&root).unwrap()["os"]["id"], "alpine");
         let (_folder, root) = root_with(&[]);
-        assert_eq!(gather(&root).unwrap()["os"], json!({"id_like": []}));
+        assert_eq!(gather(&root).unwrap()["os"], json!({"id": "linux", "id_like": []}));
     }
 
     #[test]

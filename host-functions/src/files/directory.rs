@@ -6,6 +6,7 @@ use rustix::io::Errno;
 
 use super::attributes::set_on_open;
 use super::object::{Object, Seen};
+use super::place::Place;
 use super::swap::{Staging, occupied};
 use crate::call::{Attributes, HostCall};
 use crate::context::HostContext;
@@ -31,15 +32,19 @@ impl HostContext {
             Errno::EXIST => occupied(&place),
             _ => place.failed("making a directory beside", errno),
         })?;
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let opened = rustix::fs::openat(&place.parent, name, flags, Mode::empty());
-        let folder = opened.map_err(|errno| place.failed("opening the directory made beside", errno))?;
-        let stat = rustix::fs::fstat(&folder).map_err(|errno| place.failed("looking at the directory made beside", errno))?;
+        let replaced = |place: &Place| CallError::Changed(format!("the directory made beside `{}` was replaced", place.shown));
+        let stat = place.stat_name(name.as_bytes())?.ok_or_else(|| replaced(&place))?;
         // Where others can write, one of them may have put another directory there already.
         if stat.st_uid != self.node().run_as().0 {
-            return Err(CallError::Changed(format!("the directory made beside `{}` was replaced", place.shown)));
+            return Err(replaced(&place));
         }
-        let mut staging = Staging::new(place, name, &stat);
+        let mut staging = Staging::new(place, name, &stat)?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let opened = rustix::fs::openat(&staging.place.parent, name, flags, Mode::empty());
+        let folder = opened.map_err(|errno| staging.place.failed("opening the directory made beside", errno))?;
+        if !staging.is(&folder) {
+            return Err(replaced(&staging.place));
+        }
         let attributes = Attributes { mode: attributes.mode.or(Some(NEW_DIRECTORY_MODE)), ..attributes };
         set_on_open(&staging.place, folder.as_fd(), attributes)?;
         rustix::fs::fsync(&folder).map_err(|errno| staging.place.failed("making durable", errno))?;

@@ -15,6 +15,16 @@ use crate::error::CallError;
 impl HostContext {
     /// `object.remove`, already authorised.
     pub(super) fn remove_object(&mut self, call: &HostCall, object: &Object, recursive: bool) -> Result<(), CallError> {
+        let before = self.let_change_through();
+        let removed = self.remove_what_is_there(call, object, recursive);
+        if !recursive && matches!(removed, Err(CallError::NotEmpty)) {
+            // The kernel removes a directory as a whole or not at all.
+            self.take_back_change(before);
+        }
+        removed
+    }
+
+    fn remove_what_is_there(&mut self, call: &HostCall, object: &Object, recursive: bool) -> Result<(), CallError> {
         let Some(place) = self.locate(call, &object.path)?.existing() else { return Ok(()) };
         let Some((handle, stat)) = place.handle()? else {
             object.seen.set(Seen::Nothing);

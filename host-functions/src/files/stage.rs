@@ -75,7 +75,7 @@ impl HostContext {
             _ => place.failed("making a new file beside", errno),
         })?;
         let stat = rustix::fs::fstat(&file).map_err(|errno| place.failed("making a new file beside", errno))?;
-        let staging = Staging::new(place, name, &stat);
+        let staging = Staging::new(place, name, &stat)?;
         Ok((file, staging))
     }
 

@@ -3,7 +3,8 @@
 //! Done by `renameat2` so that it is one step, and so that what leaves is held and compared before it is gone: if another process was
 //! faster, both are put back. On a file system without these renames (NFS, some FUSE) a change fails, and nothing is touched.
 
-use rustix::fs::{AtFlags, RenameFlags, Stat};
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
 
 use super::object::{Sameness, Seen};
@@ -21,15 +22,32 @@ pub(super) struct Staging {
     pub place: Place,
     name: Vec<u8>,
     made: Identity,
+    /// Held so that its inode number is not given to another object meanwhile.
+    object: Option<OwnedFd>,
     is_directory: bool,
     in_place: bool,
 }
 
 impl Staging {
     /// Takes charge of what was just made under `name` beside `place`.
-    pub(super) fn new(place: Place, name: &str, stat: &Stat) -> Self {
-        let is_directory = rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::Directory;
-        Self { place, name: name.as_bytes().to_vec(), made: Identity::of(stat), is_directory, in_place: false }
+    pub(super) fn new(place: Place, name: &str, stat: &Stat) -> Result<Self, CallError> {
+        let is_directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
+        let made = Identity::of(stat);
+        let mut staging = Self { place, name: name.as_bytes().to_vec(), made, object: None, is_directory, in_place: false };
+        let place = &staging.place;
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let opened = rustix::fs::openat(&place.parent, name, flags, Mode::empty());
+        let object = opened.map_err(|errno| place.failed("holding what was made beside", errno))?;
+        if !staging.is(&object) {
+            return Err(CallError::Changed(format!("what was made beside `{}` was replaced", place.shown)));
+        }
+        staging.object = Some(object);
+        Ok(staging)
+    }
+
+    /// Whether `object` is open on what was made.
+    pub(super) fn is(&self, object: impl AsFd) -> bool {
+        Identity::of_fd(object).is_ok_and(|identity| identity == self.made)
     }
 
     pub(super) fn is_in_place(&self) -> bool {
@@ -52,12 +70,17 @@ impl Staging {
     pub(super) fn replace(&mut self, seen: Seen) -> Result<(), CallError> {
         let now = self.place.stat()?;
         seen.expect(now.as_ref(), Sameness::State, &self.place.shown)?;
-        let Seen::There(seen) = seen else {
-            return self.create().map_err(|error| match error {
+        match seen {
+            Seen::There(seen) => self.exchange(seen),
+            Seen::Nothing | Seen::Never => self.create().map_err(|error| match error {
                 CallError::AlreadyExists => appeared(&self.place),
                 error => error,
-            });
-        };
+            }),
+        }
+    }
+
+    /// Puts it in place in exchange for what was seen.
+    fn exchange(&mut self, seen: Fingerprint) -> Result<(), CallError> {
         let place = &self.place;
         rename(place, &self.name, &place.name, RenameFlags::EXCHANGE).map_err(|errno| match errno {
             Errno::NOENT => changed(place),
@@ -194,5 +217,89 @@ fn stranded(place: &Place, name: &[u8], errno: Errno) -> CallError {
     match place.failed(&kept, errno) {
         CallError::AlreadyExists | CallError::NotFound => CallError::Other(format!("{kept} `{}` failed", place.shown)),
         error => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::path::Path;
+
+    use crate::testing::{STAGING, assert_error};
+
+    fn place(folder: &Path) -> Place {
+        let parent = rustix::fs::open(folder, OFlags::PATH | OFlags::DIRECTORY, Mode::empty()).unwrap();
+        Place { parent, name: b"f".to_vec(), shown: "/f".into() }
+    }
+
+    fn seen(folder: &Path, name: &str) -> Fingerprint {
+        Fingerprint::of(&rustix::fs::lstat(folder.join(name)).unwrap())
+    }
+
+    /// Something of ours under the staging name.
+    fn staged(folder: &Path) -> Staging {
+        fs::write(folder.join(STAGING), "ours").unwrap();
+        Staging::new(place(folder), STAGING, &rustix::fs::lstat(folder.join(STAGING)).unwrap()).unwrap()
+    }
+
+    /// What is in the folder: names and contents.
+    fn content(folder: &Path) -> Vec<(String, String)> {
+        let mut all: Vec<_> = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap())
+            .map(|entry| (entry.file_name().into_string().unwrap(), fs::read_to_string(entry.path()).unwrap()))
+            .collect();
+        all.sort();
+        all
+    }
+
+    fn only(text: &str) -> Vec<(String, String)> {
+        vec![("f".to_owned(), text.to_owned())]
+    }
+
+    #[test]
+    fn what_came_out_is_compared_after_the_exchange() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        fs::write(folder.join("f"), "old").unwrap();
+        let old = seen(folder, "f");
+        // Between the look and the exchange.
+        fs::write(folder.join("g"), "theirs").unwrap();
+        fs::rename(folder.join("g"), folder.join("f")).unwrap();
+        let mut staging = staged(folder);
+        assert_error!(staging.exchange(old), CallError::Changed(_));
+        drop(staging);
+        assert_eq!(content(folder), only("theirs"));
+    }
+
+    #[test]
+    fn an_exchange_undone_too_late_leaves_what_is_newest() {
+        for (now, expected) in [(Some("newer"), "newer"), (None, "theirs")] {
+            let folder = tempfile::tempdir().unwrap();
+            let folder = folder.path();
+            fs::write(folder.join("f"), "theirs").unwrap();
+            let staging = staged(folder);
+            rename(&staging.place, STAGING.as_bytes(), b"f", RenameFlags::EXCHANGE).unwrap();
+            // What was put in place of theirs is replaced, or removed, before it is taken back.
+            fs::remove_file(folder.join("f")).unwrap();
+            now.inspect(|text| fs::write(folder.join("f"), text).unwrap());
+            staging.put_back(staging.held().unwrap()).unwrap();
+            drop(staging);
+            assert_eq!(content(folder), only(expected));
+        }
+    }
+
+    #[test]
+    fn what_is_taken_out_is_compared_before_it_is_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        fs::write(folder.join("f"), "old").unwrap();
+        let old = Seen::There(seen(folder, "f"));
+        fs::write(folder.join("f"), "theirs").unwrap();
+        assert_error!(take_out(&place(folder), STAGING, old), CallError::Changed(_));
+        assert_eq!(content(folder), only("theirs"));
+        take_out(&place(folder), STAGING, Seen::There(seen(folder, "f"))).unwrap();
+        assert!(content(folder).is_empty());
     }
 }

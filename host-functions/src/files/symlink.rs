@@ -52,7 +52,7 @@ fn stage_link(place: Place, name: &str, target: &[u8], attributes: Attributes) -
         Some(stat) => stat,
         None => return Err(CallError::Changed(format!("the link made beside `{}` was removed", place.shown))),
     };
-    let staging = Staging::new(place, name, &stat);
+    let staging = Staging::new(place, name, &stat)?;
     let place = &staging.place;
     if let Some((owner, group)) = ownership(&stat, attributes) {
         rustix::fs::chownat(&place.parent, name, owner, group, AtFlags::SYMLINK_NOFOLLOW)

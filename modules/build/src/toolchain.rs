@@ -239,14 +239,13 @@ impl Toolchain {
         Ok(Ok(Self { environment, target, way: Way::Debian, cargo, rustc, identity, linker: Some(linker) }))
     }
 
-    /// `cargo build` for the target, with nothing of the caller's own build in its environment.
-    pub(crate) fn cargo_build(&self, rustflags: &[String]) -> Command {
-        let mut command = self.environment.command(&self.cargo);
-        command.args(["build", "--target", self.target.triple()]);
-        command.env("RUSTC", &self.rustc).env("CARGO_ENCODED_RUSTFLAGS", rustflags.join("\u{1f}"));
+    /// A command that compiles with this toolchain and sees nothing of the caller's own build: cargo, or a program that calls it.
+    pub fn command(&self, program: &Path) -> Command {
+        let mut command = self.environment.command(program);
+        command.env("RUSTC", &self.rustc).env("CARGO", &self.cargo);
         if self.way == Way::Debian {
             // `-Z` on a stable compiler; the environment's libraries would be those of another compiler.
-            command.env("RUSTC_BOOTSTRAP", "1").env_remove("LD_LIBRARY_PATH").args(["-Z", "build-std=std,panic_abort"]);
+            command.env("RUSTC_BOOTSTRAP", "1").env_remove("LD_LIBRARY_PATH");
         }
         match &self.linker {
             None => {}
@@ -262,6 +261,22 @@ impl Toolchain {
                 }
             }
         }
+        command
+    }
+
+    /// The arguments with which cargo compiles for the target.
+    pub fn build_arguments(&self) -> Vec<&'static str> {
+        let mut arguments = vec!["build", "--target", self.target.triple()];
+        if self.way == Way::Debian {
+            arguments.extend(["-Z", "build-std=std,panic_abort"]);
+        }
+        arguments
+    }
+
+    /// `cargo build` for the target.
+    pub(crate) fn cargo_build(&self, rustflags: &[String]) -> Command {
+        let mut command = self.command(&self.cargo);
+        command.args(self.build_arguments()).env("CARGO_ENCODED_RUSTFLAGS", rustflags.join("\u{1f}"));
         command
     }
 

@@ -12,7 +12,7 @@ use crate::state::{self, State, wanted_kind};
 enum Step {
     /// Remove what is there; `recursive` with all that it holds.
     Remove { recursive: bool },
-    /// Put a complete file in place, with its attributes.
+    /// Put a complete file in place, with its attributes; in place of anything but a directory.
     Write,
     /// Make a directory, with its attributes.
     MakeDirectory,
@@ -29,7 +29,9 @@ fn steps(desired: &Desired, state: &State) -> Vec<Step> {
         (None, None) => Vec::new(),
         (None, Some(kind)) => vec![Step::Remove { recursive: desired.force && kind == Kind::Directory }],
         (Some(wanted), Some(kind)) if wanted == kind => vec![correction(desired, state)],
+        // What the host puts in place by one rename, without a moment in which nothing is there.
         (Some(Kind::Symlink), Some(Kind::File)) => vec![Step::MakeSymlink],
+        (Some(Kind::File), Some(kind)) if kind != Kind::Directory => vec![Step::Write],
         (Some(_), Some(kind)) => vec![Step::Remove { recursive: kind == Kind::Directory }, creation(desired.ensure)],
         (Some(_), None) => vec![creation(desired.ensure)],
     }
@@ -176,13 +178,15 @@ mod tests {
     }
 
     #[test]
-    fn another_kind_goes_first() {
+    fn another_kind_goes_first_unless_one_rename_replaces_it() {
         let forced = |ensure, kind| from(ensure, true, Some(kind));
         assert_eq!(forced(Ensure::File, Kind::Directory), [Step::Remove { recursive: true }, Step::Write]);
-        assert_eq!(forced(Ensure::File, Kind::Symlink), [Step::Remove { recursive: false }, Step::Write]);
+        assert_eq!(forced(Ensure::Symlink, Kind::Socket), [Step::Remove { recursive: false }, Step::MakeSymlink]);
         assert_eq!(forced(Ensure::Directory, Kind::File), [Step::Remove { recursive: false }, Step::MakeDirectory]);
         assert_eq!(forced(Ensure::Symlink, Kind::Directory), [Step::Remove { recursive: true }, Step::MakeSymlink]);
-        assert_eq!(forced(Ensure::Symlink, Kind::File), [Step::MakeSymlink], "one rename replaces it");
+        assert_eq!(forced(Ensure::Symlink, Kind::File), [Step::MakeSymlink]);
+        assert_eq!(forced(Ensure::File, Kind::Symlink), [Step::Write]);
+        assert_eq!(forced(Ensure::File, Kind::Fifo), [Step::Write]);
     }
 
     #[test]

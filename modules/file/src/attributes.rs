@@ -35,6 +35,7 @@ pub fn capabilities() -> Vec<Capability> {
     vec![
         Capability::new("files", "read", "/**", "to compare what is at a declared path"),
         Capability::new("files", "write", "/**", "to bring about what is declared for a path"),
+        Capability::new("accounts", "read", "*", "to look up the numeric ids of owners and groups"),
     ]
 }
 

@@ -1,8 +1,8 @@
 //! From attributes to the desired state. Each attribute has one reader, which compiling and exporting share.
 
 use runtime_sdk::{
-    Asset, AssetSource, Compiled, DefinitionError, DefinitionResult, Diagnostic, Digest, Ensure as _, Parameters, TestedState, Value,
-    json,
+    Asset, AssetSource, Compiled, DefinitionError, DefinitionResult, Diagnostic, Digest, Ensure as _, Parameters, TestedState,
+    Value, json,
 };
 use serde::Serialize;
 use serde_json::json;

@@ -23,7 +23,11 @@ pub enum Ensure {
 impl runtime_sdk::Ensure for Ensure {
     const VOCABULARY: Vocabulary<Self> = Vocabulary {
         words: &[
-            (Self::File, "file", "A regular file; an empty one is made if neither content nor source is given and none is there."),
+            (
+                Self::File,
+                "file",
+                "A regular file; an empty one is made if neither content nor source is given and none is there.",
+            ),
             (Self::Directory, "directory", "A directory. What it holds is left alone."),
             (Self::Symlink, "symlink", "A symbolic link to `target`."),
             (Self::Absent, "absent", "Nothing. A directory that is not empty needs `force`."),

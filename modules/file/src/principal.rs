@@ -89,7 +89,8 @@ mod tests {
 
     #[test]
     fn what_no_account_can_be_is_refused() {
-        for wrong in ["-1", "4294967295", "4294967296", r#""4294967295""#, r#""""#, r#""a:b""#, r#"" a""#, r#""-a""#, r#""a\n""#] {
+        for wrong in ["-1", "4294967295", "4294967296", r#""4294967295""#, r#""""#, r#""a:b""#, r#"" a""#, r#""-a""#, r#""a\n""#]
+        {
             assert_eq!(parse(wrong), None, "{wrong}");
         }
         assert_eq!(parse(&format!("\"{}\"", "a".repeat(257))), None);

@@ -17,11 +17,15 @@ pub fn validate(desired: &Desired) -> DefinitionResult<Semantics> {
     if desired.content.is_some() && desired.digest().is_none() {
         return Err(Diagnostic::at("content", "the content has no digest").into());
     }
-    let semantics = Semantics::new(desired.identity().footprint(), TIMEOUT).capability("files.read").capability("files.write");
-    Ok(match desired.digest() {
-        Some(digest) => semantics.asset(digest),
-        None => semantics,
-    })
+    let mut semantics =
+        Semantics::new(desired.identity().footprint(), TIMEOUT).capability("files.read").capability("files.write");
+    if [&desired.owner, &desired.group].into_iter().any(|account| matches!(account, Some(Principal::Name(_)))) {
+        semantics = semantics.capability("accounts.read");
+    }
+    if let Some(digest) = desired.digest() {
+        semantics = semantics.asset(digest);
+    }
+    Ok(semantics)
 }
 
 /// Checks all but the digest, which comes after compiling.
@@ -74,9 +78,9 @@ fn check_meaning(desired: &Desired) -> DefinitionResult<()> {
 
 fn check_target(desired: &Desired) -> DefinitionResult<()> {
     match &desired.target {
-        None if desired.ensure == Ensure::Symlink => Err(Diagnostic::at("target", "`target` is missing")
-            .hint("a symbolic link needs a `target`")
-            .into()),
+        None if desired.ensure == Ensure::Symlink => {
+            Err(Diagnostic::at("target", "`target` is missing").hint("a symbolic link needs a `target`").into())
+        }
         Some(target) if !path::is_target(target) => {
             Err(Diagnostic::at("target", "`target` is empty, longer than 4,095 bytes, or has a NUL character in it").into())
         }
@@ -116,6 +120,16 @@ mod tests {
         assert!(!semantics.sensitive && !semantics.accepts_refresh && semantics.prerequisites.is_empty());
         assert_eq!(semantics.affected_paths, [b"/a".to_vec()]);
         assert!(semantics.claims.is_empty(), "the host derives them from the effects");
+    }
+
+    #[test]
+    fn accounts_are_needed_for_names_alone() {
+        let needs = |owner: &str| {
+            let text = format!(r#"{{"ensure":"file","force":false,"owner":{owner},"path":"/a"}}"#);
+            validate(&text).unwrap().capabilities.contains(&"accounts.read".to_owned())
+        };
+        assert!(needs(r#""root""#));
+        assert!(!needs("0"));
     }
 
     #[test]

@@ -10,8 +10,8 @@ use crate::bindings::exports::runtime::module::{definition as pure, lifecycle};
 use crate::bindings::runtime::module::parameters as wit;
 use crate::node::{NodeResult, not_supported, unchanged};
 use crate::{
-    CatalogView, Change, Context, Definition, DefinitionResult, Diagnostic, Digest, Edge, Footprint,
-    InterruptedOperation, Outcome, Parameters, Prior, RecordedState, ResourceId, Safety, Semantics, StateType, TestedState, json,
+    CatalogView, Change, Context, Definition, DefinitionResult, Diagnostic, Digest, Edge, Footprint, InterruptedOperation,
+    Outcome, Parameters, Prior, RecordedState, ResourceId, Safety, Semantics, StateType, TestedState, json,
 };
 
 /// The component of a [`StateType`]; see [`export_state_type!`](crate::export_state_type).

@@ -191,7 +191,8 @@ mod tests {
     #[test]
     fn descriptors_cross_as_canonical_json() {
         let kind = Type::Map(Box::new(Type::List(Box::new(Type::Union(vec![Type::String, Type::Enum(vec!["a".into()])])))));
-        let attribute = Attribute::new("limits", kind).alias("limit").nullable().exported().default_value(json!({"b": 1, "a": []}));
+        let attribute =
+            Attribute::new("limits", kind).alias("limit").nullable().exported().default_value(json!({"b": 1, "a": []}));
         let wit = wit::Attribute::from(attribute.doc("Limits."));
         assert_eq!(wit.type_json, r#"{"map":{"list":{"union":["string",{"enum":["a"]}]}}}"#);
         assert_eq!(wit.default_json.as_deref(), Some(r#"{"a":[],"b":1}"#));

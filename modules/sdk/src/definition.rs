@@ -211,11 +211,7 @@ impl Semantics {
 
     /// The footprint in it.
     pub fn footprint(&self) -> Footprint {
-        Footprint {
-            claims: self.claims.clone(),
-            effects: self.effects.clone(),
-            affected_paths: self.affected_paths.clone(),
-        }
+        Footprint { claims: self.claims.clone(), effects: self.effects.clone(), affected_paths: self.affected_paths.clone() }
     }
 }
 

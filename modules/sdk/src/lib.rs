@@ -88,3 +88,8 @@ macro_rules! export_component {
         $crate::bindings::export!($component with_types_in $crate::bindings);
     };
 }
+
+/// The authoring guide's code is compiled as tests of this crate.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/module-authoring.md")]
+mod authoring_guide {}

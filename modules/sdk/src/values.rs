@@ -108,7 +108,8 @@ mod tests {
         assert_eq!(asset.digest(), None);
         asset.assign(format!("sha256:{}", "0a".repeat(32)));
         assert!(asset.digest().is_some());
-        for wrong in ["sha256:", &format!("sha256:{}", "0A".repeat(32)), &"0a".repeat(32), &format!("sha512:{}", "0a".repeat(32))] {
+        for wrong in ["sha256:", &format!("sha256:{}", "0A".repeat(32)), &"0a".repeat(32), &format!("sha512:{}", "0a".repeat(32))]
+        {
             assert!(!is_digest(wrong), "{wrong}");
         }
     }

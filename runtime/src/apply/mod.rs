@@ -3,6 +3,7 @@
 //! In noop the same walk ends each turn after the check. It does not decide what a resource should be (that is plan) nor how a
 //! report looks (that is report).
 
+mod gate;
 mod recover;
 mod run;
 mod schedule;
@@ -11,7 +12,7 @@ mod turn;
 mod verdict;
 mod walk;
 
-use crate::model::report::{Action, EffectClass, ResourceReport};
+use crate::model::report::{Action, ResourceReport};
 
 pub use recover::{Recovery, Unresolved, recover};
 pub use run::Run;
@@ -24,16 +25,6 @@ pub trait Observer: Send + Sync {
 
     /// A resource has ended.
     fn resource(&self, report: &ResourceReport);
-}
-
-fn journal_effect(effect: EffectClass) -> crate::journal::EffectClass {
-    use crate::journal::EffectClass as Journal;
-    match effect {
-        EffectClass::BeforeChange => Journal::BeforeChange,
-        EffectClass::PartialChange => Journal::PartialChange,
-        EffectClass::UnknownOutcome => Journal::UnknownOutcome,
-        EffectClass::PartialChangeUnknown => Journal::PartialChangeUnknown,
-    }
 }
 
 fn journal_action(action: Action) -> crate::journal::Action {

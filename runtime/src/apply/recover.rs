@@ -11,7 +11,7 @@ use host_functions::assets::NoAssets;
 use host_functions::{HostContext, Node};
 use serde_json::Value as Json;
 
-use super::run::open_gate;
+use super::gate::open_gate;
 use super::seen;
 use super::verdict;
 use crate::engine::{Attempt, Interrupted, OperationReason, Reason, on_large_stack};
@@ -21,6 +21,10 @@ use crate::model::report::Phase;
 use crate::plan::rights;
 use crate::receipt::AdmittedModule;
 use crate::store::OpenIntent;
+
+/// What an operator can do where neither the module nor the host knows anything better.
+const WHAT_TO_DO: &str = "see on the node that what it manages is whole, and run again: if its module still cannot take it up, give \
+                          `runtime recover` a bundle with a version of the module that can";
 
 /// Why an operation stays open.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,8 +92,7 @@ fn usable_module<'a>(
 ) -> Result<&'a AdmittedModule, Unresolved> {
     let type_name = &intent.resource.type_name;
     let found = modules.get(type_name).filter(|admitted| {
-        admitted.module.digest() == intent.component
-            || admitted.module.description().schema_version == intent.schema_version
+        admitted.module.digest() == intent.component || admitted.module.description().schema_version == intent.schema_version
     });
     found.ok_or_else(|| Unresolved {
         reason: format!("no module at hand can take up the operation that `{type_name}` {} began", intent.component.short()),
@@ -110,19 +113,19 @@ async fn make_safe(
     let rights = rights::for_effects(admitted, &intent.resource, &validated.footprint.effects, &validated.semantics);
     let mut host = HostContext::new(Arc::clone(node), rights, Arc::new(NoAssets), Instant::now() + limits.deadline);
     open_gate(&mut host, token);
-    let mut attempt =
-        Attempt::start(&admitted.module, host, limits).await.map_err(|error| unresolved(error.to_string()))?;
+    let mut attempt = Attempt::start(&admitted.module, host, limits).await.map_err(|error| unresolved(error.to_string()))?;
     let staging_name = token.staging_name().to_string();
     let operation = Interrupted { staging_name: staging_name.clone(), reason: operation_reason(intent.operation) };
     let reason = Reason { staging_name: Some(staging_name), ..Reason::default() };
-    match attempt.recover(&desired, &operation, &reason).await {
-        Ok(()) => Ok(()),
-        Err(error) => {
-            let seen = seen::of(&mut attempt);
-            let verdict = verdict::of_error(intent.resource.type_name.as_str(), Phase::Recover, error, &seen);
-            Err(Unresolved { reason: verdict.failure.message, hint: verdict.failure.hint })
-        }
-    }
+    let ended = attempt.recover(&desired, &operation, &reason).await;
+    let seen = seen::of(&mut attempt);
+    let module = intent.resource.type_name.as_str();
+    let verdict = match ended {
+        Ok(()) if attempt.host().denied_change().is_none() => return Ok(()),
+        Ok(()) => verdict::of_denial(module, Phase::Recover, &seen),
+        Err(error) => verdict::of_error(module, Phase::Recover, error, &seen),
+    };
+    Err(Unresolved { reason: verdict.failure.message, hint: Some(verdict.failure.hint.unwrap_or_else(|| WHAT_TO_DO.into())) })
 }
 
 fn operation_reason(operation: Operation) -> OperationReason {

@@ -5,21 +5,18 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use host_functions::assets::AssetSource;
-use host_functions::gate::IntentGate;
 use host_functions::{HostContext, Node};
 
 use super::recover::Unresolved;
 use crate::engine::{Attempt, AttemptError, Reason};
-use crate::journal::{IntentToken, IntentWitness, JournalHandle};
-use crate::model::ids::{OwnerName, ResourceId, RunId};
+use crate::journal::JournalHandle;
+use crate::model::ids::{OwnerName, ResourceId};
 use crate::model::report::RunMode;
 use crate::plan::{Groups, Ready};
 use crate::store::Recorded;
 
 /// The run that turns belong to.
 pub struct Run {
-    /// Its id; none in noop, which leaves no trace.
-    pub id: Option<RunId>,
     /// Whether it may change the node.
     pub mode: RunMode,
     /// Whose bundle it is.
@@ -39,11 +36,6 @@ pub struct Run {
 }
 
 impl Run {
-    /// Its id, which every run but noop has.
-    pub(super) fn id(&self) -> &RunId {
-        self.id.as_ref().expect("noop ends a turn before it needs an id")
-    }
-
     /// Why the resource may not be touched, if an interrupted operation of it is open.
     pub(super) fn unresolved(&self, id: &ResourceId) -> Option<&Unresolved> {
         self.unresolved.get(id)
@@ -75,20 +67,5 @@ impl Run {
         let conflicts = self.groups.conflicts(attempt, &ready.id.type_name, reason).await?;
         let own = conflicts.into_iter().find(|conflict| conflict.resources.contains(&ready.id));
         Ok(own.map(|conflict| conflict.message))
-    }
-}
-
-/// Lets changes of an attempt through as long as the intent is open.
-pub(super) fn open_gate(host: &mut HostContext, token: &IntentToken) {
-    let staging = token.staging_name().as_str().parse();
-    host.set_intent(Arc::new(Gate(token.witness())), staging.expect("the journal's staging names are of the host's grammar"));
-}
-
-/// The journal's witness as the gate that host functions ask.
-struct Gate(IntentWitness);
-
-impl IntentGate for Gate {
-    fn is_open(&self) -> bool {
-        self.0.is_open()
     }
 }

@@ -50,6 +50,7 @@ impl Schedule {
     }
 
     /// Whether every resource has ended.
+    #[cfg(test)]
     pub(super) fn is_over(&self) -> bool {
         self.ended == self.ids.len()
     }
@@ -101,9 +102,7 @@ impl Schedule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::catalog::{
-        CATALOG_VERSION, Edge, EdgeReason, LANGUAGE_VERSION, Resource, Semantics, Source, State,
-    };
+    use crate::model::catalog::{CATALOG_VERSION, Edge, EdgeReason, LANGUAGE_VERSION, Resource, Semantics, Source, State};
 
     fn catalog(names: &[&str], edges: &[(&str, &str)]) -> Catalog {
         let id = |name: &str| format!("thing.{name}").parse::<ResourceId>().unwrap();

@@ -8,7 +8,8 @@ use std::time::Instant;
 
 use serde_json::Value as Json;
 
-use super::run::{Run, open_gate};
+use super::gate::open_gate;
+use super::run::Run;
 use super::seen;
 use super::verdict::{self, Verdict};
 use crate::engine::{Attempt, AttemptError, CheckResult, GuestChange, Needed, Prior, Reason, Verification};
@@ -66,13 +67,15 @@ impl Turn<'_> {
             Err(error) => self.fail_call(Phase::Check, error, attempt),
             Ok(CheckResult::InSync(observed)) => {
                 self.report.outcome = Outcome::Unchanged;
-                self.keep_unchanged(observed.as_ref())?;
+                self.keep_unchanged(observed)?;
             }
             Ok(CheckResult::Skipped(reason)) => self.end(Outcome::Skipped, Action::Skip, reason),
             Ok(CheckResult::CannotPlan(reason)) => self.end(Outcome::CannotPlan, Action::Skip, reason),
             Ok(CheckResult::NeedsApply(needed)) => {
                 self.note_needed(&needed, attempt);
-                if self.run.mode == RunMode::Noop {
+                if let Some(action) = &needed.prerequisite {
+                    self.fail(verdict::undelivered(self.module(), action));
+                } else if self.run.mode == RunMode::Noop {
                     self.report.outcome = Outcome::WouldChange;
                 } else {
                     self.change(attempt, reason).await?;
@@ -87,7 +90,7 @@ impl Turn<'_> {
         self.report.incomplete_preview.clone_from(&needed.incomplete_preview);
         let show = self.run.mode == RunMode::Noop || needed.action != Action::Create;
         self.report.changes = needed.changes.iter().map(|change| told(change, show, attempt)).collect();
-        let (desired, component) = (&self.ready.desired_text, self.ready.module.digest());
+        let (desired, component) = (&self.ready.desired, self.ready.module.digest());
         self.report.drift = self.recorded().is_some_and(|recorded| recorded.difference_is_drift(desired, &component));
     }
 
@@ -108,6 +111,7 @@ impl Turn<'_> {
         let changed = self.run.inspect_again(attempt, self.ready, reason).await;
         let seen = seen::of(attempt);
         match changed {
+            Ok(_) if attempt.host().denied_change().is_some() => Err(verdict::of_denial(self.module(), Phase::Inspect, &seen)),
             Ok(None) => Ok(()),
             Ok(Some(message)) => Err(verdict::refused(self.module(), Phase::Inspect, message, None, &seen)),
             Err(error) => Err(verdict::of_error(self.module(), Phase::Inspect, error, &seen)),
@@ -119,7 +123,11 @@ impl Turn<'_> {
             Ok(outcome) => outcome,
             Err(error) => return Applied::Failed(Phase::Apply, error),
         };
+        if attempt.host().denied_change().is_some() {
+            return Applied::Denied(Phase::Apply);
+        }
         match attempt.verify(reason).await {
+            Ok(_) if attempt.host().denied_change().is_some() => Applied::Denied(Phase::Verify),
             Ok(Verification::Converged(observed)) => Applied::Converged { outputs: outcome.outputs, observed },
             Ok(Verification::NotConverged(changes)) => Applied::NotConverged(changes),
             Err(error) => Applied::Failed(Phase::Verify, error),
@@ -130,10 +138,15 @@ impl Turn<'_> {
         let settlement = match applied {
             Applied::Converged { outputs, observed } => {
                 self.report.outcome = Outcome::Changed;
-                Settlement { ending: Ending::Done, record: Some(self.record(outputs.as_ref().map(canonical), observed.as_ref())), detail: None }
+                Settlement { ending: Ending::Done, record: Some(self.record(outputs, observed)), detail: None }
             }
             Applied::NotConverged(changes) => {
                 self.fail(verdict::not_converged(self.module(), &changes));
+                self.failed_settlement()
+            }
+            Applied::Denied(phase) => {
+                let seen = seen::of(attempt);
+                self.fail(verdict::of_denial(self.module(), phase, &seen));
                 self.failed_settlement()
             }
             Applied::Failed(phase, error) => {
@@ -146,11 +159,7 @@ impl Turn<'_> {
 
     fn failed_settlement(&self) -> Settlement {
         let failure = self.report.failure.as_ref().expect("a failed turn says why");
-        Settlement {
-            ending: super::journal_effect(failure.effect).ending(),
-            record: None,
-            detail: Some(failure.message.clone()),
-        }
+        Settlement { ending: failure.effect.ending(), record: None, detail: Some(failure.message.clone()) }
     }
 
     fn intention(&self) -> Intention {
@@ -166,47 +175,42 @@ impl Turn<'_> {
         }
     }
 
-    fn record(&self, outputs: Option<String>, observed: Option<&Json>) -> Recorded {
+    fn record(&self, outputs: Option<Json>, observed: Option<Json>) -> Recorded {
         Recorded {
             component: self.ready.module.digest(),
             schema_version: self.ready.module.description().schema_version,
-            inputs: self.ready.desired_text.clone(),
+            inputs: self.ready.desired.clone(),
             outputs,
-            observed: observed.map(canonical),
+            observed,
             configuration: None,
             converged: true,
-            run: self.run.id().clone(),
         }
     }
 
     /// A resource that is as desired is on record too, so that drift can be told next time.
-    fn keep_unchanged(&self, observed: Option<&Json>) -> Result<(), JournalError> {
+    fn keep_unchanged(&self, observed: Option<Json>) -> Result<(), JournalError> {
         if self.run.mode == RunMode::Noop {
             return Ok(());
         }
         let outputs = self.recorded().and_then(|recorded| recorded.outputs.clone());
         let record = self.record(outputs, observed);
-        let same = |before: &Recorded| Recorded { run: record.run.clone(), ..before.clone() } == record;
-        if self.recorded().is_some_and(same) {
+        if self.recorded() == Some(&record) {
             return Ok(());
         }
-        self.run.journal().record(self.run.owner.clone(), self.ready.id.clone(), record)
+        self.run.journal().keep(&self.run.owner, &self.ready.id, record)
     }
 
     fn recorded(&self) -> Option<&Recorded> {
         self.run.recorded.get(&self.ready.id)
     }
 
-    /// What the last run recorded; it is our own text, so that it parses is not in doubt but where the database was tampered with.
     fn prior(&self) -> Option<Prior> {
-        let json = |text: &String| serde_json::from_str(text).ok();
-        let recorded = self.recorded()?;
-        Some(Prior {
+        self.recorded().map(|recorded| Prior {
             schema_version: recorded.schema_version,
-            inputs: json(&recorded.inputs)?,
-            outputs: recorded.outputs.as_ref().and_then(json),
-            observed: recorded.observed.as_ref().and_then(json),
-            configuration: recorded.configuration.as_ref().and_then(json),
+            inputs: recorded.inputs.clone(),
+            outputs: recorded.outputs.clone(),
+            observed: recorded.observed.clone(),
+            configuration: recorded.configuration.clone(),
         })
     }
 
@@ -227,15 +231,19 @@ impl Turn<'_> {
 
     fn fail(&mut self, verdict: Verdict) {
         self.report.outcome = verdict.outcome;
-        self.report.reason = Some(verdict.failure.message.clone());
         self.report.failure = Some(verdict.failure);
     }
 }
 
 /// How the change itself went.
 enum Applied {
-    Converged { outputs: Option<Json>, observed: Option<Json> },
+    Converged {
+        outputs: Option<Json>,
+        observed: Option<Json>,
+    },
     NotConverged(Vec<GuestChange>),
+    /// A change was denied, and the module went on as if it had not been.
+    Denied(Phase),
     Failed(Phase, AttemptError),
 }
 
@@ -249,9 +257,4 @@ fn told(change: &GuestChange, show: bool, attempt: &mut Attempt) -> Change {
         reason: change.reason.clone(),
         diff,
     }
-}
-
-/// Text for the record, of JSON that a guest gave in canonical form.
-fn canonical(json: &Json) -> String {
-    serde_jcs::to_string(json).expect("what was parsed as canonical JSON is written as such")
 }

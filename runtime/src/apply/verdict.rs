@@ -41,11 +41,31 @@ pub(super) fn of_error(module: &str, phase: Phase, error: AttemptError, seen: &S
     }
 }
 
+/// The verdict on an attempt in which a change was denied and the module took no notice: what it says after that is not believed.
+pub(super) fn of_denial(module: &str, phase: Phase, seen: &Seen) -> Verdict {
+    with_denial(refused(module, phase, "a host call that changes the node was denied".into(), None, seen), seen)
+}
+
 /// The verdict on an attempt that broke a rule without an error of its own.
 pub(super) fn refused(module: &str, phase: Phase, message: String, hint: Option<String>, seen: &Seen) -> Verdict {
     let effect = effect(EffectClass::BeforeChange, seen.changed);
     let failure = Failure { module: module.into(), phase, effect, attribute: None, message, hint, limit: None };
     Verdict { outcome: Outcome::Refused, failure }
+}
+
+/// The verdict on a check that asks for a shared action first. This version delivers none, and going on without would be a change that
+/// the module did not plan.
+pub(super) fn undelivered(module: &str, action: &str) -> Verdict {
+    let failure = Failure {
+        module: module.into(),
+        phase: Phase::Check,
+        effect: EffectClass::BeforeChange,
+        attribute: None,
+        message: format!("it needs the shared action `{action}` first, which this version of the program does not have"),
+        hint: None,
+        limit: None,
+    };
+    Verdict { outcome: Outcome::Failed, failure }
 }
 
 /// The verdict on a change after which the object still differs.

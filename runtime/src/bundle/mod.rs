@@ -16,12 +16,17 @@ mod write;
 mod samples;
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests make files to look at")]
 mod attacks;
 
 #[cfg(test)]
 mod forgeries;
 
 #[cfg(test)]
+mod inconsistencies;
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests make files to look at")]
 mod round_trips;
 
 /// The catalog's text.
@@ -33,4 +38,4 @@ pub mod limits;
 pub use error::{ArchiveError, BundleError, DocumentError, ReferenceError};
 pub use oci::{ARTIFACT_TYPE, CATALOG_TYPE};
 pub use read::{AssetReader, Bundle};
-pub use write::{AssetContent, AssetSource, WriteError, write};
+pub use write::{AssetContent, AssetFile, AssetSource, WriteError, measure, write};

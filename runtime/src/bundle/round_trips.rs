@@ -8,7 +8,7 @@ use crate::model::digest::{AssetDigest, BundleDigest, ComponentDigest};
 
 use super::limits::{MAX_ASSET, MAX_COMPONENT};
 use super::samples::{self, assets, bundle_of, component};
-use super::{AssetContent, AssetSource, Bundle, WriteError, catalog, write};
+use super::{AssetContent, AssetFile, AssetSource, Bundle, WriteError, catalog, write};
 
 fn write_sample(path: &Path, serial: u64, assets: &[AssetSource]) -> Result<BundleDigest, WriteError> {
     let component = component(b"x");
@@ -33,6 +33,11 @@ fn the_same_input_gives_the_same_bytes_in_any_order() {
     assert_eq!(std::fs::read(one).unwrap(), std::fs::read(two).unwrap());
 }
 
+fn file(path: std::path::PathBuf) -> AssetFile {
+    let open = path.clone();
+    AssetFile { path, open: std::sync::Arc::new(move || Ok(Box::new(File::open(&open)?))) }
+}
+
 #[test]
 fn what_was_written_is_read_back() {
     let folder = tempfile::tempdir().unwrap();
@@ -40,7 +45,7 @@ fn what_was_written_is_read_back() {
     let content: Vec<u8> = (0..300_001_u32).map(|n| n as u8).collect();
     std::fs::write(&source, &content).unwrap();
     let asset =
-        AssetSource { digest: AssetDigest::of(&content), size: content.len() as u64, content: AssetContent::File(source) };
+        AssetSource { digest: AssetDigest::of(&content), size: content.len() as u64, content: AssetContent::File(file(source)) };
     let digest = write_sample(&path, 1, std::slice::from_ref(&asset)).unwrap();
     let bundle = Bundle::open(&path).unwrap();
     assert_eq!(bundle.digest(), digest);
@@ -68,7 +73,7 @@ fn an_error_leaves_the_old_file_and_nothing_else() {
         assert!(matches!(error, WriteError::AssetChanged { .. }), "{error}");
     }
     let mut missing = assets(&[b"size"]);
-    missing[0].content = AssetContent::File(folder.path().join("missing"));
+    missing[0].content = AssetContent::File(file(folder.path().join("missing")));
     assert!(write_sample(&path, 2, &missing).unwrap_err().is_io());
     assert_eq!(std::fs::read(&path).unwrap(), before);
     assert_eq!(names(folder.path()), ["a.wasm.tar"]);

@@ -25,6 +25,7 @@ pub(super) struct FileSource {
 
 impl FileSource {
     /// Opens `path` once; links in it are followed, as for any file that a person names.
+    #[expect(clippy::disallowed_methods, reason = "the one place where a bundle is opened")]
     pub(super) fn open(path: &Path) -> Result<Self, BundleError> {
         let failed = |source| BundleError::Io { action: "open the bundle", source };
         // Opening a pipe would wait for its writer, so look first; what was opened is looked at again below.

@@ -1,9 +1,11 @@
 //! Writing a bundle.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
@@ -33,8 +35,23 @@ pub struct AssetSource {
 pub enum AssetContent {
     /// These bytes.
     Bytes(Vec<u8>),
-    /// A file, read when the bundle is written.
-    File(PathBuf),
+    /// A file, opened when the bundle is written.
+    File(AssetFile),
+}
+
+/// A file of an asset.
+#[derive(Clone)]
+pub struct AssetFile {
+    /// Its path, for messages.
+    pub path: PathBuf,
+    /// Opens it. The caller decides how it is found, so that it cannot lead elsewhere.
+    pub open: Arc<dyn Fn() -> io::Result<Box<dyn Read + Send>> + Send + Sync>,
+}
+
+impl fmt::Debug for AssetFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.path, f)
+    }
 }
 
 /// Why a bundle was not written. What was at the target before is there still.
@@ -122,6 +139,19 @@ pub fn write(
     Ok(parts.digest())
 }
 
+/// The digest and the size in bytes that the bundle would have. Nothing is written, and no asset is read.
+///
+/// # Errors
+/// As [`write`], but for what only reading and writing tell.
+pub fn measure(
+    catalog: &[u8],
+    components: &[(ComponentDigest, &[u8])],
+    assets: &[AssetSource],
+) -> Result<(BundleDigest, u64), WriteError> {
+    let parts = Parts::new(catalog, components, assets)?;
+    Ok((parts.digest(), parts.size()))
+}
+
 /// A new file in `folder`, with the permissions that the process gives to any new file.
 fn new_file(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
     let mut builder = tempfile::Builder::new();
@@ -132,6 +162,7 @@ fn new_file(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
 }
 
 /// Makes a rename in `folder` durable, where the system has a way to.
+#[expect(clippy::disallowed_methods, reason = "a folder is opened to make a rename in it durable")]
 fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
@@ -269,9 +300,9 @@ fn write_asset(output: &mut Output<'_>, name: MemberName, asset: &AssetSource) -
     output.put(&header(name, asset.size))?;
     match &asset.content {
         AssetContent::Bytes(bytes) => copy_asset(output, asset, bytes.as_slice(), None)?,
-        AssetContent::File(path) => {
-            let failed = |source| WriteError::Io { action: "open", path: path.clone(), source };
-            copy_asset(output, asset, File::open(path).map_err(failed)?, Some(path))?;
+        AssetContent::File(file) => {
+            let failed = |source| WriteError::Io { action: "open", path: file.path.clone(), source };
+            copy_asset(output, asset, (file.open)().map_err(failed)?, Some(&file.path))?;
         }
     }
     output.pad(asset.size)

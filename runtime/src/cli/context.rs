@@ -194,6 +194,14 @@ pub fn node_request(
     })
 }
 
+/// `path` from the root, for a tool that works in another folder.
+///
+/// # Errors
+/// If the path is empty or the current folder is gone.
+pub fn absolute(path: &Path) -> Result<PathBuf, CliError> {
+    std::path::absolute(path).map_err(|source| CliError::Read { path: path.to_owned(), source })
+}
+
 /// The folder that is the node's `/`.
 pub fn root(given: Option<&Path>) -> PathBuf {
     given.unwrap_or(Path::new("/")).to_owned()

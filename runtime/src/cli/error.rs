@@ -1,7 +1,7 @@
 //! Why a command did not give its result.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::exit::Exit;
 use super::scaffold::ScaffoldError;
@@ -16,6 +16,15 @@ pub enum CliError {
     /// A step of the pipeline.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// The file that was given as a bundle.
+    #[error("the bundle `{}` cannot be used", path.display())]
+    Bundle {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: RunError,
+    },
     /// Arguments that clap cannot judge.
     #[error("{message}")]
     Usage {
@@ -71,10 +80,18 @@ pub enum CliError {
 }
 
 impl CliError {
+    /// An error of a step that was given the bundle at `path`, which the step does not name.
+    pub fn with_bundle(path: &Path) -> impl FnOnce(RunError) -> Self {
+        move |error| match error {
+            RunError::Bundle(_) => Self::Bundle { path: path.to_owned(), source: error },
+            other => Self::Run(other),
+        }
+    }
+
     /// The exit code.
     pub fn exit(&self) -> Exit {
         match self {
-            Self::Run(error) => error.kind().into(),
+            Self::Run(error) | Self::Bundle { source: error, .. } => error.kind().into(),
             Self::Usage { .. } | Self::UnknownFact { .. } => Exit::Usage,
             Self::Read { .. } | Self::Write { .. } | Self::Output(_) => Exit::Io,
             Self::TooLarge { .. } => Exit::BadData,
@@ -86,7 +103,7 @@ impl CliError {
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::Run(error) => error.hint(),
+            Self::Run(error) | Self::Bundle { source: error, .. } => error.hint(),
             Self::Usage { hint, .. } | Self::UnknownFact { hint, .. } => Some(hint.clone()),
             Self::Scaffold(error) => error.hint(),
             Self::Toolchain(error) => error.hint(),

@@ -111,12 +111,15 @@ impl State {
     fn answer(&mut self, command: &str, answer: &Answer, speech: Speech) -> Exit {
         if speech.json {
             let exit = answer.exit;
-            self.record("result", &[
-                ("command", json!(command)),
-                ("exit", json!(exit.code())),
-                ("outcome", json!(exit.word())),
-                ("data", answer.data.clone()),
-            ]);
+            self.record(
+                "result",
+                &[
+                    ("command", json!(command)),
+                    ("exit", json!(exit.code())),
+                    ("outcome", json!(exit.word())),
+                    ("data", answer.data.clone()),
+                ],
+            );
         } else {
             self.stdout_text(&answer.text);
         }
@@ -135,12 +138,10 @@ impl State {
     }
 
     fn error_record(&mut self, command: &str, exit: Exit, fields: Json) {
-        self.record("error", &[
-            ("command", json!(command)),
-            ("exit", json!(exit.code())),
-            ("outcome", json!(exit.word())),
-            ("error", fields),
-        ]);
+        self.record(
+            "error",
+            &[("command", json!(command)), ("exit", json!(exit.code())), ("outcome", json!(exit.word())), ("error", fields)],
+        );
     }
 
     fn record(&mut self, kind: &str, fields: &[(&str, Json)]) {
@@ -177,20 +178,33 @@ pub fn usage(message: &clap::Error, speech: Speech) -> Exit {
     let styled = message.render();
     let text = |colour: bool| if colour { styled.ansi().to_string() } else { styled.to_string() };
     if !message.use_stderr() {
-        let answer = Answer { exit: Exit::Done, text: text(speech.stdout_colour), remark: String::new(), data: json!({ "text": styled.to_string() }) };
+        let answer = Answer {
+            exit: Exit::Done,
+            text: text(speech.stdout_colour),
+            remark: String::new(),
+            data: json!({ "text": styled.to_string() }),
+        };
         return output.finish("help", Ok(answer));
     }
     output.with(|state| {
         if speech.json {
-            let first = styled.to_string();
-            let summary = first.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-            state.error_record("", Exit::Usage, json!({ "message": summary, "causes": [], "hint": null }));
+            state.error_record(
+                "",
+                Exit::Usage,
+                json!({ "message": first_paragraph(&styled.to_string()), "causes": [], "hint": null }),
+            );
         }
         // What was typed stands in it as it is; its own colours do not, so that all of it can be escaped.
         let safe: String = crate::report::block(&styled.to_string()).iter().map(|line| format!("{line}\n")).collect();
         state.stderr_text(&safe);
     });
     Exit::Usage
+}
+
+/// What is wrong, without the usage that follows it, on one line.
+fn first_paragraph(text: &str) -> String {
+    let lines = text.trim_start_matches("error: ").lines().map(str::trim).take_while(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

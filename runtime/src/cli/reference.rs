@@ -38,9 +38,10 @@ pub fn commands() -> String {
 
 /// docs/reference/exit-codes.md: the table of exit codes.
 pub fn exit_codes() -> String {
-    let mut text = "# Exit codes\n\nRendered from the program's own table. More than one may hold; the first in this table is the code.\n\n\
+    let mut text =
+        "# Exit codes\n\nRendered from the program's own table. More than one may hold; the first in this table is the code.\n\n\
                     | code | word in records | meaning |\n|---|---|---|\n"
-        .to_owned();
+            .to_owned();
     for exit in Exit::ALL {
         let _ = writeln!(text, "| {} | `{}` | {} |", exit.code(), exit.word(), exit.meaning());
     }

@@ -15,7 +15,8 @@ pub(super) fn start(speech: Speech) {
         1 => LevelFilter::INFO,
         _ => LevelFilter::DEBUG,
     };
-    let ours = Targets::new().with_target("runtime", level).with_target("host_functions", level).with_target("component_build", level);
+    let ours =
+        Targets::new().with_target("runtime", level).with_target("host_functions", level).with_target("component_build", level);
     let lines = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
         .with_ansi(speech.stderr_colour)

@@ -107,7 +107,8 @@ mod tests {
 
     #[test]
     fn each_circle_is_told_in_full() {
-        let found = order(&ids(&["a", "b", "c", "d", "e"]), &edges(&[("a", "b"), ("b", "c"), ("c", "a"), ("d", "d"), ("a", "e")]));
+        let found =
+            order(&ids(&["a", "b", "c", "d", "e"]), &edges(&[("a", "b"), ("b", "c"), ("c", "a"), ("d", "d"), ("a", "e")]));
         let told: Vec<String> = found.unwrap_err().iter().map(Cycle::display).collect();
         assert_eq!(told, ["file.a -> file.b -> file.c -> file.a", "file.d -> file.d"]);
     }

@@ -330,7 +330,7 @@ impl Module {
         let desired = desired.map(|desired| self.argument("relationships", desired)).transpose()?;
         let handle = call.store.data_mut().table.push(CatalogViewHandle);
         let handle = handle.map_err(|error| self.bad_answer("relationships", error.to_string()))?;
-        let answer = call.guest.call_relationships(&mut call.store, &convert::resource_id(id), desired.as_deref(), handle);
+        let answer = call.guest.call_relationships(&mut call.store, &convert::resource_id(id), desired.as_ref(), handle);
         let edges = self.answer("relationships", &call, answer)?;
         convert::derived_edges(id, edges).map_err(|message| self.bad_answer("relationships", message).into())
     }

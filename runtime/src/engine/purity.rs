@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use wasmtime::component::types::ComponentItem;
 use wasmtime::component::{Component, Linker, ResourceType};
 
+use super::definition::{CatalogViewHandle, ParametersHandle};
 use super::error::Fault;
 
 /// Stands for every resource of an interface that is not there.
@@ -35,7 +36,7 @@ pub(super) fn trap_other_imports<T: 'static>(
                             interface.func_new(item, move |_, _, _, _| Err(wasmtime::Error::new(fault.clone())))?;
                         }
                         ComponentItem::Resource(_) => {
-                            interface.resource(item, ResourceType::host::<Absent>(), |_, _| Ok(()))?;
+                            interface.resource(item, resource_type(name, item), |_, _| Ok(()))?;
                         }
                         _ => {}
                     }
@@ -49,4 +50,13 @@ pub(super) fn trap_other_imports<T: 'static>(
         }
     }
     Ok(())
+}
+
+/// The host's type of a resource. Exports that take one are checked for it even where nobody calls them.
+fn resource_type(interface: &str, item: &str) -> ResourceType {
+    match (interface.split('@').next(), item) {
+        (Some("runtime:module/parameters"), "parameters") => ResourceType::host::<ParametersHandle>(),
+        (Some("runtime:module/catalog-view"), "catalog-view") => ResourceType::host::<CatalogViewHandle>(),
+        _ => ResourceType::host::<Absent>(),
+    }
 }

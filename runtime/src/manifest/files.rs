@@ -47,6 +47,12 @@ pub trait Files: Send + Sync {
     /// If there is none, or it may not be read.
     fn read(&self, path: &str) -> Result<Vec<u8>, FileError>;
 
+    /// The bytes of a file of any size, from the start.
+    ///
+    /// # Errors
+    /// As [`Files::read`], but for the size.
+    fn open(&self, path: &str) -> Result<Box<dyn io::Read + Send>, FileError>;
+
     /// Whether there is such a regular file.
     ///
     /// # Errors
@@ -66,6 +72,10 @@ pub struct NoFiles;
 
 impl Files for NoFiles {
     fn read(&self, _path: &str) -> Result<Vec<u8>, FileError> {
+        Err(FileError::NotFound)
+    }
+
+    fn open(&self, _path: &str) -> Result<Box<dyn io::Read + Send>, FileError> {
         Err(FileError::NotFound)
     }
 }
@@ -96,17 +106,21 @@ impl Folder {
 
 impl Files for Folder {
     fn read(&self, path: &str) -> Result<Vec<u8>, FileError> {
+        let mut content = Vec::new();
+        self.open(path)?.take(MAX_FILE + 1).read_to_end(&mut content).map_err(FileError::Io)?;
+        if content.len() as u64 > MAX_FILE {
+            return Err(FileError::TooLarge);
+        }
+        Ok(content)
+    }
+
+    fn open(&self, path: &str) -> Result<Box<dyn io::Read + Send>, FileError> {
         // Looked at before opening: opening a named pipe would wait for its other end.
         if !self.metadata(path)?.is_file() {
             return Err(FileError::NotAFile);
         }
         let file = self.0.open_with(path, OpenOptions::new().read(true)).map_err(from_io)?;
-        let mut content = Vec::new();
-        file.take(MAX_FILE + 1).read_to_end(&mut content).map_err(FileError::Io)?;
-        if content.len() as u64 > MAX_FILE {
-            return Err(FileError::TooLarge);
-        }
-        Ok(content)
+        Ok(Box::new(file))
     }
 
     fn exists(&self, path: &str) -> Result<bool, FileError> {

@@ -6,6 +6,7 @@ pub mod catalog;
 pub mod description;
 pub mod digest;
 pub mod expression;
+pub mod facts;
 pub mod ids;
 pub mod key;
 pub mod report;

@@ -48,7 +48,7 @@ pub struct Report {
     pub ended: String,
     /// Findings that concern no single resource.
     pub notes: Vec<Note>,
-    /// Every resource, in catalog order.
+    /// Every resource, in catalog order; then those no longer declared whose interrupted change is not settled.
     pub resources: Vec<ResourceReport>,
 }
 
@@ -100,7 +100,7 @@ pub struct ResourceReport {
     pub changes: Vec<Change>,
     /// The last run left it converged with this desired state, and it was different now.
     pub drift: bool,
-    /// Why it ended so, for all outcomes but unchanged, changed and would-change.
+    /// Why it was left alone, where it was; a failure says its own.
     pub reason: Option<String>,
     /// Why the changes may not be all of them.
     pub incomplete_preview: Option<String>,

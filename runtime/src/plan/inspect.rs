@@ -3,12 +3,15 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use host_functions::effects::PATH;
+use host_functions::grant::Access;
 use host_functions::{HostContext, Node};
 
 use super::{Groups, Planned, Ready, RunAssets};
-use crate::engine::{Attempt, AttemptError, AttemptLimits, Conflict, Reason, Safety};
+use crate::engine::{Attempt, AttemptError, AttemptLimits, CallError, Conflict, Diagnostic, LifecycleError, Reason, Safety};
 use crate::model::ids::TypeName;
 use crate::model::report::{EffectClass, Failure, Outcome, Phase, ResourceReport};
+use crate::policy::{self, Refusal, Want};
 
 /// What an inspection works with.
 pub(super) struct Inspection<'a> {
@@ -27,7 +30,7 @@ impl Inspection<'_> {
                     ready.claims.extend(safety.claims.iter().cloned());
                     ready.safety = safety;
                 }
-                Err(error) => *planned = Planned::Ended(failed(ready, &error)),
+                Err(failure) => *planned = Planned::Ended(failure.of(ready)),
             }
         }
         let mut conflicts = Vec::new();
@@ -37,12 +40,20 @@ impl Inspection<'_> {
         conflicts
     }
 
-    async fn safety(&self, ready: &Ready) -> Result<Safety, AttemptError> {
+    async fn safety(&self, ready: &Ready) -> Result<Safety, Failed> {
         if self.groups.has_no_safety(&ready.id.type_name) {
             return Ok(Safety::default());
         }
         let mut attempt = self.attempt(ready, ready.limits).await?;
-        Ok(self.groups.safety(&mut attempt, ready, &Reason::default()).await?.unwrap_or_default())
+        let safety = self.groups.safety(&mut attempt, ready, &Reason::default()).await;
+        let safety = believed(safety, &mut attempt)?.unwrap_or_default();
+        // To hold a path keeps others from it, so it takes the same right as a claim that the catalog names.
+        let paths = safety.claims.iter().filter(|claim| claim.domain == PATH);
+        let wants = paths.map(|claim| Want { access: Access::Write, path: claim.key.clone() }).collect();
+        match policy::outside(&ready.id.type_name, ready.module.digest(), &wants, &ready.rights.grant) {
+            Some(refusal) => Err(refusal.into()),
+            None => Ok(safety),
+        }
     }
 
     /// Conflicts within a type, under the longest deadline of its resources. That they cannot be told ends every resource of the type.
@@ -54,16 +65,17 @@ impl Inspection<'_> {
         let Some(longest) = ready.max_by_key(|ready| ready.limits.deadline) else { return Vec::new() };
         let asked = async {
             let mut attempt = self.attempt(longest, longest.limits).await?;
-            self.groups.conflicts(&mut attempt, type_name, &Reason::default()).await
+            let conflicts = self.groups.conflicts(&mut attempt, type_name, &Reason::default()).await;
+            believed(conflicts, &mut attempt)
         };
         match asked.await {
             Ok(conflicts) => conflicts,
-            Err(error) => {
+            Err(failure) => {
                 for planned in resources.iter_mut() {
                     if let Planned::Ready(ready) = planned
                         && ready.id.type_name == *type_name
                     {
-                        *planned = Planned::Ended(failed(ready, &error));
+                        *planned = Planned::Ended(failure.of(ready));
                     }
                 }
                 Vec::new()
@@ -71,31 +83,78 @@ impl Inspection<'_> {
         }
     }
 
-    async fn attempt(&self, ready: &Ready, limits: AttemptLimits) -> Result<Attempt, AttemptError> {
+    async fn attempt(&self, ready: &Ready, limits: AttemptLimits) -> Result<Attempt, Failed> {
         let assets = Arc::clone(self.assets) as Arc<dyn host_functions::assets::AssetSource>;
         let host = HostContext::new(Arc::clone(self.node), ready.rights.clone(), assets, Instant::now() + limits.deadline);
         Ok(Attempt::start(&ready.module, host, limits).await?)
     }
 }
 
-fn failed(ready: &Ready, error: &AttemptError) -> Box<ResourceReport> {
-    let (hint, limit, attribute) = match error {
-        AttemptError::Call(call) => (call.fault.hint(), call.fault.limit(), None),
-        AttemptError::Module(error) => (error.diagnostic.hint.clone(), None, error.diagnostic.attribute.clone()),
-    };
-    let failure = Failure {
-        module: ready.id.type_name.to_string(),
-        phase: Phase::Inspect,
-        effect: EffectClass::BeforeChange,
-        attribute,
-        message: error.to_string(),
-        hint,
-        limit,
-    };
-    Box::new(ResourceReport {
-        outcome: Outcome::Failed,
-        reason: Some(failure.message.clone()),
-        failure: Some(failure),
-        ..ready.report()
-    })
+/// The answer, unless the module tried to change the node while it was asked to look: then nothing that it says is believed (I6).
+fn believed<T>(answer: Result<T, AttemptError>, attempt: &mut Attempt) -> Result<T, Failed> {
+    match (answer, attempt.host().denied_change()) {
+        (Ok(answer), None) => Ok(answer),
+        (Ok(_), Some(denial)) => {
+            let message = format!("the module tried to change the node in an inspection: {denial}");
+            Err(Failed { outcome: Outcome::Refused, attribute: None, message, hint: None, limit: None })
+        }
+        (Err(error), _) => Err(Failed::new(error, attempt)),
+    }
+}
+
+/// Why an inspection gave no answer, or one that is not taken.
+struct Failed {
+    outcome: Outcome,
+    attribute: Option<String>,
+    message: String,
+    hint: Option<String>,
+    limit: Option<String>,
+}
+
+impl Failed {
+    /// A failure that follows a denial is a refusal, told in the host's words.
+    fn new(error: AttemptError, attempt: &mut Attempt) -> Self {
+        let (failed, may_be_denied) = match error {
+            AttemptError::Call(call) => (call.into(), true),
+            AttemptError::Module(LifecycleError { diagnostic, denied, .. }) => (diagnostic.into(), denied),
+        };
+        let host = attempt.host();
+        match host.denied_change().or_else(|| host.denials().0.last()).filter(|_| may_be_denied) {
+            Some(denial) => Self { outcome: Outcome::Refused, message: denial.to_string(), hint: denial.hint(), ..failed },
+            None => failed,
+        }
+    }
+
+    fn of(&self, ready: &Ready) -> Box<ResourceReport> {
+        let failure = Failure {
+            module: ready.id.type_name.to_string(),
+            phase: Phase::Inspect,
+            effect: EffectClass::BeforeChange,
+            attribute: self.attribute.clone(),
+            message: self.message.clone(),
+            hint: self.hint.clone(),
+            limit: self.limit.clone(),
+        };
+        Box::new(ResourceReport { outcome: self.outcome, failure: Some(failure), ..ready.report() })
+    }
+}
+
+impl From<CallError> for Failed {
+    fn from(error: CallError) -> Self {
+        let (hint, limit) = (error.fault.hint(), error.fault.limit());
+        Self { outcome: Outcome::Failed, attribute: None, message: error.to_string(), hint, limit }
+    }
+}
+
+impl From<Diagnostic> for Failed {
+    fn from(Diagnostic { attribute, message, hint }: Diagnostic) -> Self {
+        Self { outcome: Outcome::Failed, attribute, message, hint, limit: None }
+    }
+}
+
+impl From<Refusal> for Failed {
+    fn from(refusal: Refusal) -> Self {
+        let hint = refusal.row.map(|row| format!("the owner of this node can allow it in the policy:\n{row}"));
+        Self { outcome: Outcome::Refused, attribute: None, message: refusal.reason, hint, limit: None }
+    }
 }

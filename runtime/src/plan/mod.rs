@@ -124,14 +124,13 @@ fn failed(resource: &Resource, outcome: Outcome, phase: Phase, message: String, 
         phase,
         effect: EffectClass::BeforeChange,
         attribute: None,
-        message: message.clone(),
+        message,
         hint,
         limit: None,
     };
     Box::new(ResourceReport {
         outcome,
         action: Action::Skip,
-        reason: Some(message),
         failure: Some(failure),
         ..ResourceReport::untouched(resource.id.clone())
     })

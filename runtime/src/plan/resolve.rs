@@ -11,9 +11,10 @@ use serde_json::Value as Json;
 
 use super::{KnownState, failed, gate};
 use crate::engine::{AssetRequest, AssetSource, DefinitionError, Module, ParameterError, Parameters, Validated};
-use crate::language::node::{NodeScope, evaluate};
+use crate::language::{NodeScope, evaluate_on_node};
 use crate::model::catalog::{Catalog, Resource, State};
 use crate::model::digest::AssetDigest;
+use crate::model::facts;
 use crate::model::ids::ResourceId;
 use crate::model::report::{Outcome, Phase, ResourceReport};
 use crate::receipt::Admitted;
@@ -37,7 +38,9 @@ pub(super) enum Settled {
 
 /// Settles every resource, in catalog order. To be called on a large stack.
 pub(super) fn settle_all(admitted: &Admitted, facts: &Json) -> SettledAll {
+    let places = admitted.catalog.resources.iter().enumerate().map(|(place, resource)| (resource.id.clone(), place));
     let node = Rc::new(NodeValues {
+        places: places.collect(),
         catalog: Arc::clone(&admitted.catalog),
         modules: admitted.modules.iter().map(|(name, admitted)| (name.to_string(), admitted.module.clone())).collect(),
         facts: facts.clone(),
@@ -130,7 +133,8 @@ fn asset_here(
         },
         AssetSource::Local(_) => {
             let known = sources.get(&request.attribute).copied();
-            return known.ok_or_else(|| unsettled(format!("the bundle does not have the file that `{}` names", request.attribute)));
+            return known
+                .ok_or_else(|| unsettled(format!("the bundle does not have the file that `{}` names", request.attribute)));
         }
         AssetSource::Url(_) => return Err(unsettled("content from an address cannot be fetched on a node".into())),
     };
@@ -159,6 +163,7 @@ fn footprint_difference(resource: &Resource, validated: &Validated) -> Option<&'
 /// Facts and exports as expressions of the catalog read them on this node.
 pub(super) struct NodeValues {
     catalog: Arc<Catalog>,
+    places: BTreeMap<ResourceId, usize>,
     modules: BTreeMap<String, Module>,
     facts: Json,
     /// Exports being read, outermost first.
@@ -171,7 +176,7 @@ impl NodeValues {
     }
 
     fn resource(&self, id: &ResourceId) -> Option<&Resource> {
-        self.catalog.resources.iter().find(|resource| resource.id == *id)
+        self.places.get(id).map(|place| &self.catalog.resources[*place])
     }
 }
 
@@ -179,11 +184,11 @@ impl NodeValues {
 pub(super) struct Scope(pub(super) Rc<NodeValues>);
 
 impl NodeScope for Scope {
-    fn facts(&self) -> &Json {
-        &self.0.facts
+    fn fact(&self, path: &[String]) -> Option<Json> {
+        facts::get(&self.0.facts, path).cloned()
     }
 
-    fn export(&self, id: &ResourceId, attribute: &str) -> Result<Json, String> {
+    fn output(&self, id: &ResourceId, attribute: &str) -> Result<Json, String> {
         let name = format!("{id}.{attribute}");
         if self.0.reading.borrow().len() >= MAX_EXPORT_DEPTH || self.0.reading.borrow().contains(&name) {
             return Err(format!("`{name}` depends on itself, or exports nest more than {MAX_EXPORT_DEPTH} deep"));
@@ -220,8 +225,8 @@ impl NodeParameters {
             return Err(self.fail(format!("`{}` is settled, so its attributes are not in the bundle", self.id)));
         };
         let Some(expression) = attributes.get(name) else { return Ok(None) };
-        let value = evaluate(expression, &Scope(Rc::clone(&self.node)));
-        let value = value.map_err(|error| self.fail(error.to_string()))?;
+        let value = evaluate_on_node(expression, &Scope(Rc::clone(&self.node)));
+        let value = value.map_err(|error| self.fail(format!("{} ({})", error.summary, error.place)))?.json;
         attribute.check(value).map_err(|mismatch| self.fail(mismatch.to_string()))
     }
 

@@ -87,7 +87,7 @@ impl Policy {
     /// A module whose resources declare paths outside its grant is refused.
     pub fn decide(&self, module: &ModuleIdentity<'_>) -> Decision {
         match self.grant(module) {
-            Ok((grant, by)) => match self.outside(module, &grant) {
+            Ok((grant, by)) => match outside(module.name, module.digest, module.wants, &grant) {
                 Some(refusal) => Decision::Refused(refusal),
                 None => Decision::Granted { grant, by },
             },
@@ -122,6 +122,8 @@ impl Policy {
         };
         let mut grant = if module.builtin.is_some() { Grant::requested(true) } else { Grant::none() };
         grant.files = self.files(grant.files, module.builtin.is_some(), &rows);
+        grant.accounts &= rows.iter().all(|row| row.accounts != Some(false));
+        grant.facts &= rows.iter().all(|row| row.facts != Some(false));
         grant.limits = limits(&rows);
         for row in rows {
             let comma = if by.is_empty() { "" } else { ", " };
@@ -170,37 +172,33 @@ impl Policy {
         let reason = format!("no policy row allows the module `{}` ({}){more}", module.name, module.digest);
         Refusal { reason, row: Some(row_that_would_allow(module.name, module.digest, module.wants)) }
     }
-
-    /// The refusal of a module whose resources declare something outside `grant`.
-    fn outside(&self, module: &ModuleIdentity<'_>, grant: &Grant) -> Option<Refusal> {
-        let never = |want: &&Want| NEVER.iter().any(|folder| lies_in(&want.path.0, folder));
-        if let Some(want) = module.wants.iter().find(never) {
-            let reason = format!("`{}` declares `{}`, which can never be granted", module.name, want.path);
-            return Some(Refusal { reason, row: None });
-        }
-        for want in module.wants {
-            if let Some(pattern) = grant.files.deny.iter().find(|pattern| touches(pattern, &want.path.0)) {
-                let reason = format!("`{}` declares `{}`, and the policy denies `{pattern}`", module.name, want.path);
-                return Some(Refusal { reason, row: None });
-            }
-        }
-        let missing: BTreeSet<Want> = module.wants.iter().filter(|want| !is_granted(&grant.files, want)).cloned().collect();
-        let first = missing.first()?;
-        let and_more = if missing.len() > 1 { format!(" and {} more", missing.len() - 1) } else { String::new() };
-        let reason = format!(
-            "`{}` declares to {} `{}`{and_more}, which the policy does not grant it",
-            module.name,
-            first.access.word(),
-            first.path
-        );
-        Some(Refusal { reason, row: Some(row_that_would_allow(module.name, module.digest, &missing)) })
-    }
 }
 
 impl ModuleRow {
     fn is_for(&self, name: &TypeName, digest: ComponentDigest) -> bool {
         self.name == *name && self.digest.is_none_or(|own| own == digest)
     }
+}
+
+/// The refusal of the module `name`, whose resources declare something outside `grant`; none if all of `wants` is granted.
+pub fn outside(name: &TypeName, digest: ComponentDigest, wants: &BTreeSet<Want>, grant: &Grant) -> Option<Refusal> {
+    let never = |want: &&Want| NEVER.iter().any(|folder| lies_in(&want.path.0, folder));
+    if let Some(want) = wants.iter().find(never) {
+        let reason = format!("`{name}` declares `{}`, which can never be granted", want.path);
+        return Some(Refusal { reason, row: None });
+    }
+    for want in wants {
+        if let Some(pattern) = grant.files.deny.iter().find(|pattern| touches(pattern, &want.path.0)) {
+            let reason = format!("`{name}` declares `{}`, and the policy denies `{pattern}`", want.path);
+            return Some(Refusal { reason, row: None });
+        }
+    }
+    let missing: BTreeSet<Want> = wants.iter().filter(|want| !is_granted(&grant.files, want)).cloned().collect();
+    let first = missing.first()?;
+    let and_more = if missing.len() > 1 { format!(" and {} more", missing.len() - 1) } else { String::new() };
+    let (access, path) = (first.access.word(), &first.path);
+    let reason = format!("`{name}` declares to {access} `{path}`{and_more}, which the policy does not grant it");
+    Some(Refusal { reason, row: Some(row_that_would_allow(name, digest, &missing)) })
 }
 
 fn other_version(module: &ModuleIdentity<'_>, ours: ComponentDigest) -> Refusal {

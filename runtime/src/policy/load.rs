@@ -6,16 +6,26 @@ use std::path::Path;
 
 use super::error::PolicyError;
 use super::{Policy, parse};
-use crate::model::ids::TypeName;
+use crate::builtins;
 
 /// The largest policy file, in bytes.
 pub const MAX_POLICY: u64 = 1 << 20;
 
-/// Reads the policy at `path`. `reserved` are the names of the modules that are built into the program.
-///
-/// # Errors
-/// If it cannot be read, is not a regular file, does not belong to root or to whoever runs this, can be written by others, or is wrong.
-pub fn load(path: &Path, reserved: &[TypeName]) -> Result<Policy, PolicyError> {
+impl Policy {
+    /// Reads the policy at `path`.
+    ///
+    /// # Errors
+    /// If it cannot be read, is not a regular file, does not belong to root or to whoever runs this, can be written by others, or is
+    /// wrong.
+    pub fn load(path: &Path) -> Result<Self, PolicyError> {
+        let text = read(path)?;
+        let reserved = builtins::all().iter().filter_map(|builtin| builtin.name.parse().ok()).collect::<Vec<_>>();
+        parse(&text, &reserved).map_err(|problems| PolicyError::Invalid { path: path.to_owned(), problems })
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "reads the policy file, which others cannot write, up to a cap")]
+fn read(path: &Path) -> Result<String, PolicyError> {
     let failed = |source| PolicyError::Io { path: path.to_owned(), source };
     // Opening a pipe would wait for its writer, so look first; what was opened is looked at again.
     let before = path.metadata().map_err(failed)?;
@@ -29,8 +39,7 @@ pub fn load(path: &Path, reserved: &[TypeName]) -> Result<Policy, PolicyError> {
     if bytes.len() as u64 > MAX_POLICY {
         return Err(PolicyError::TooLarge { path: path.to_owned(), cap: MAX_POLICY });
     }
-    let text = String::from_utf8(bytes).map_err(|_| PolicyError::NotText { path: path.to_owned() })?;
-    parse(&text, reserved).map_err(|problems| PolicyError::Invalid { path: path.to_owned(), problems })
+    String::from_utf8(bytes).map_err(|_| PolicyError::NotText { path: path.to_owned() })
 }
 
 #[cfg(unix)]
@@ -57,6 +66,7 @@ fn check_file(path: &Path, metadata: &std::fs::Metadata) -> Result<(), PolicyErr
 }
 
 #[cfg(all(test, unix))]
+#[allow(clippy::disallowed_methods, reason = "tests make files to look at")]
 mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
@@ -73,14 +83,14 @@ mod tests {
     #[test]
     fn a_file_of_our_own_is_read() {
         let (_folder, path) = file(b"# nothing\n", 0o644);
-        assert_eq!(load(&path, &[]).unwrap(), Policy::default());
+        assert_eq!(Policy::load(&path).unwrap(), Policy::default());
     }
 
     #[test]
     fn a_file_that_others_can_write_is_refused() {
         for mode in [0o664, 0o646, 0o666, 0o620] {
             let (_folder, path) = file(b"", mode);
-            let error = load(&path, &[]).unwrap_err();
+            let error = Policy::load(&path).unwrap_err();
             assert!(matches!(error, PolicyError::Writable { mode: found, .. } if found == mode), "{error}");
             assert!(error.hint().unwrap().starts_with("chmod go-w /"));
         }
@@ -95,24 +105,24 @@ mod tests {
         }
         let (_folder, path) = file(b"", 0o644);
         std::os::unix::fs::chown(&path, Some(12345), None).unwrap();
-        let error = load(&path, &[]).unwrap_err();
+        let error = Policy::load(&path).unwrap_err();
         assert!(matches!(error, PolicyError::Owner { owner: 12345, .. }), "{error}");
     }
 
     #[test]
     fn what_is_no_text_file_is_refused() {
         let (folder, path) = file(b"\xff", 0o644);
-        assert!(matches!(load(&path, &[]), Err(PolicyError::NotText { .. })));
-        assert!(matches!(load(folder.path(), &[]), Err(PolicyError::NotAFile { .. })));
-        assert!(matches!(load(&folder.path().join("missing"), &[]), Err(PolicyError::Io { .. })));
+        assert!(matches!(Policy::load(&path), Err(PolicyError::NotText { .. })));
+        assert!(matches!(Policy::load(folder.path()), Err(PolicyError::NotAFile { .. })));
+        assert!(matches!(Policy::load(&folder.path().join("missing")), Err(PolicyError::Io { .. })));
         let (_folder, path) = file(&vec![b'\n'; MAX_POLICY as usize + 1], 0o644);
-        assert!(matches!(load(&path, &[]), Err(PolicyError::TooLarge { .. })));
+        assert!(matches!(Policy::load(&path), Err(PolicyError::TooLarge { .. })));
     }
 
     #[test]
     fn wrong_text_is_refused_with_its_places() {
         let (_folder, path) = file(b"\nmodul \"x\" {}\n", 0o600);
-        let error = load(&path, &[]).unwrap_err();
+        let error = Policy::load(&path).unwrap_err();
         assert_eq!((error.problems().len(), error.problems()[0].line), (1, 2));
         assert!(error.to_string().ends_with("is wrong in 1 place"), "{error}");
     }

@@ -1,6 +1,6 @@
 //! The node owner's policy: which modules may run on this node, and what they may do.
 //!
-//! [`load`] reads a policy file, strictly: what it does not know is an error, never ignored. [`Policy::decide`] then says of one
+//! [`Policy::load`] reads a policy file, strictly: what it does not know is an error, never ignored. [`Policy::decide`] then says of one
 //! component what it is granted, or why it is refused and which row would allow it. Deny by default; deny beats allow. It only
 //! decides: host functions hold every call to the grant. docs/reference/policy.md is the manual.
 
@@ -22,9 +22,9 @@ use host_functions::files::policy::PathPattern;
 use crate::model::digest::ComponentDigest;
 use crate::model::ids::TypeName;
 
-pub use decide::{Builtin, Decision, ModuleIdentity, Refusal, Unused, Want};
+pub use decide::{Builtin, Decision, ModuleIdentity, Refusal, Unused, Want, outside};
 pub use error::{PolicyError, Problem};
-pub use load::{MAX_POLICY, load};
+pub use load::MAX_POLICY;
 pub use parse::parse;
 pub use row::row_that_would_allow;
 
@@ -45,6 +45,10 @@ struct ModuleRow {
     name: TypeName,
     digest: Option<ComponentDigest>,
     files: FileRow,
+    /// Whether names of users and groups may be looked up; unsaid means yes.
+    accounts: Option<bool>,
+    /// Whether facts may be read; unsaid means yes.
+    facts: Option<bool>,
     limits: LimitRow,
     line: Line,
 }

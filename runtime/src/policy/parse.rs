@@ -18,7 +18,7 @@ use crate::model::ids::TypeName;
 use crate::model::key::escape;
 
 /// Words that later versions may know. To ignore one would let more happen than its author wants.
-const LATER: [&str; 6] = ["signer", "processes", "packages", "systemd", "accounts", "facts"];
+const LATER: [&str; 4] = ["signer", "processes", "packages", "systemd"];
 
 /// Reads a policy. `reserved` are the names of the modules that are built into the program; rows for others must pin a digest.
 ///
@@ -79,24 +79,31 @@ impl Parser<'_> {
     fn module(&mut self, block: &Block, modules: &mut Vec<ModuleRow>) {
         let Some(name) = self.module_name(block) else { return };
         let line = self.line(block.ident.span());
-        let mut row = ModuleRow { name, digest: None, files: FileRow::default(), limits: LimitRow::default(), line };
+        let (files, limits) = (FileRow::default(), LimitRow::default());
+        let mut row = ModuleRow { name, digest: None, files, accounts: None, facts: None, limits, line };
         for structure in &block.body {
             match structure {
                 Structure::Attribute(attribute) if attribute.has_key("digest") => {
                     row.digest = self.text(attribute).and_then(|(text, span)| self.parsed(&text, span));
                 }
-                Structure::Block(inner) if inner.has_ident("files") => self.files(inner, &mut row.files),
-                Structure::Block(inner) if inner.has_ident("limits") => self.limits(inner, &mut row.limits),
                 Structure::Attribute(attribute) => {
                     self.unknown(attribute.key.span(), "attribute of `module`", &attribute.key, &["digest"]);
                 }
-                Structure::Block(inner) => {
-                    self.unknown(inner.ident.span(), "interface", &inner.ident, &["files", "limits"]);
-                }
+                Structure::Block(inner) => self.interface(inner, &mut row),
             }
         }
         self.check_digest(block, &row);
         modules.push(row);
+    }
+
+    fn interface(&mut self, block: &Block, row: &mut ModuleRow) {
+        match block.ident.as_str() {
+            "files" => self.files(block, &mut row.files),
+            "accounts" => self.everything_or_nothing(block, &mut row.accounts),
+            "facts" => self.everything_or_nothing(block, &mut row.facts),
+            "limits" => self.limits(block, &mut row.limits),
+            other => self.unknown(block.ident.span(), "interface", other, &["files", "accounts", "facts", "limits"]),
+        }
     }
 
     fn module_name(&mut self, block: &Block) -> Option<TypeName> {
@@ -126,6 +133,20 @@ impl Parser<'_> {
                 "chown" => self.word(attribute, &mut files.chown),
                 _ => self.word(attribute, &mut files.links),
             }
+        }
+    }
+
+    /// `read = ["*"]`, or `read = []` for nothing.
+    fn everything_or_nothing(&mut self, block: &Block, into: &mut Option<bool>) {
+        self.no_labels(block);
+        let kind = format!("attribute of `{}`", block.ident.as_str());
+        for attribute in self.attributes(block, &kind, &["read"]) {
+            let texts = self.texts(attribute);
+            if texts.iter().any(|(text, _)| text != "*") {
+                self.problem(attribute.value.span(), "this can be `[\"*\"]` for all, or `[]` for nothing", None);
+            }
+            let everything = !texts.is_empty() && *into != Some(false);
+            *into = Some(everything);
         }
     }
 

@@ -1,15 +1,36 @@
 //! The step that takes a bundle in: it trusts nothing until it has been recomputed here.
+//!
+//! [`admit`] takes a bundle of which structure and digests are right, asks policy about every component before anything of it is
+//! loaded, and then has each module say again what the catalog says. It changes nothing, and does not look at the objects that
+//! resources are about.
+
+mod deferred;
+mod error;
+mod modules;
+mod recompute;
+mod record;
+mod target;
+mod wants;
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests make files to look at")]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use host_functions::grant::{Ask, Grant};
+use serde_json::Value as Json;
 
 use crate::bundle::Bundle;
-use crate::engine::Module;
+use crate::engine::{Engine, Module};
 use crate::model::catalog::Catalog;
 use crate::model::ids::TypeName;
-use crate::model::report::Note;
+use crate::model::report::{Note, Severity};
+use crate::policy::Policy;
+
+pub use error::{FactDifference, ReceiptError};
+pub use modules::builtin_modules;
 
 /// A bundle that this node accepts.
 pub struct Admitted {
@@ -33,4 +54,32 @@ pub struct AdmittedModule {
     pub grant: Arc<Grant>,
     /// What the module asks for.
     pub asks: Vec<Ask>,
+}
+
+/// Takes `bundle` in on a node with these `facts`.
+///
+/// In this order: the catalog's own rules; policy for every component; loading; every module's view of every resource; the facts that
+/// the controller took for granted. Runs definitions, so it blocks.
+///
+/// # Errors
+/// See [`ReceiptError`]; nothing has changed.
+pub fn admit(bundle: Bundle, policy: &Policy, engine: &Engine, facts: &Json) -> Result<Admitted, ReceiptError> {
+    let catalog = Arc::new(bundle.catalog()?);
+    let granted = modules::decide(&catalog, policy)?;
+    let policy_record = record::text(&catalog, &granted);
+    let modules = modules::load(&bundle, &catalog, granted, engine)?;
+    recompute::check(&catalog, &modules)?;
+    target::check(&catalog.target_facts, facts)?;
+    let notes = unused_rows(&catalog, policy);
+    Ok(Admitted { bundle, catalog, modules, policy: policy_record, notes })
+}
+
+fn unused_rows(catalog: &Catalog, policy: &Policy) -> Vec<Note> {
+    let seen: Vec<_> = catalog.modules.iter().map(|(name, module)| (name.clone(), module.component)).collect();
+    let note = |unused: crate::policy::Unused| Note {
+        severity: Severity::Info,
+        message: format!("the policy row `{}` (line {}) is for no module of this bundle", unused.row, unused.line),
+        hint: None,
+    };
+    policy.unused(&seen).into_iter().map(note).collect()
 }

@@ -1,9 +1,10 @@
 //! Every way in which a run does not give its result, sorted into the few kinds that fix exit code and heading.
 
+use crate::bundle::catalog::CatalogError;
 use crate::bundle::{BundleError, WriteError};
 use crate::engine::{Conflict, EngineError};
 use crate::journal::JournalError;
-use crate::language::Diagnostics;
+use crate::language::diagnostic::Diagnostics;
 use crate::policy::PolicyError;
 use crate::receipt::ReceiptError;
 use crate::store::{Conflicts, StoreError};
@@ -40,6 +41,36 @@ pub enum RunError {
         /// Why.
         #[source]
         source: std::io::Error,
+    },
+    /// A file named on the command line is too large to be what it is meant for.
+    #[error("`{}` is larger than {cap} bytes", path.display())]
+    InputTooLarge {
+        /// Which file.
+        path: std::path::PathBuf,
+        /// The cap in bytes.
+        cap: u64,
+    },
+    /// A file named on the command line is not text.
+    #[error("`{}` is not UTF-8 text", path.display())]
+    InputNotText {
+        /// Which file.
+        path: std::path::PathBuf,
+    },
+    /// The target's facts are not JSON.
+    #[error("the facts in `{}` are not JSON", path.display())]
+    Facts {
+        /// Which file.
+        path: std::path::PathBuf,
+        /// Why.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// The catalog breaks a rule of its format.
+    #[error("the manifest makes a catalog that no bundle can hold")]
+    Catalog {
+        /// Which rule.
+        #[source]
+        source: CatalogError,
     },
     /// A module named on the command line cannot be used.
     #[error("the module `{name}` cannot be used")]
@@ -121,10 +152,21 @@ impl RunError {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::NoBundle | Self::OtherType { .. } | Self::Reserved { .. } => ErrorKind::Usage,
-            Self::Manifest(_) | Self::Module { .. } | Self::Engine(_) | Self::Policy(_) => ErrorKind::BadData,
-            Self::Bundle(BundleError::Io { .. }) | Self::Input { .. } | Self::Write(_) => ErrorKind::Io,
+            Self::Input { .. } | Self::Policy(PolicyError::Io { .. }) => ErrorKind::Io,
+            Self::Manifest(_)
+            | Self::InputTooLarge { .. }
+            | Self::InputNotText { .. }
+            | Self::Facts { .. }
+            | Self::Catalog { .. }
+            | Self::Module { .. }
+            | Self::Engine(_)
+            | Self::Policy(_) => ErrorKind::BadData,
+            Self::Bundle(error) if error.is_io() => ErrorKind::Io,
+            Self::Write(error) if error.is_io() => ErrorKind::Io,
+            Self::Write(_) => ErrorKind::BadData,
             Self::Bundle(_) => ErrorKind::BadData,
             Self::Receipt(error) if error.is_refusal() => ErrorKind::Refused,
+            Self::Receipt(error) if error.is_io() => ErrorKind::Io,
             Self::Receipt(_) => ErrorKind::BadData,
             Self::Store(error) if error.is_locked() => ErrorKind::Locked,
             Self::Node(_) | Self::Store(_) | Self::Journal(_) | Self::Thread(_) => ErrorKind::Io,
@@ -135,6 +177,7 @@ impl RunError {
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
+            Self::Bundle(error) => error.hint(),
             Self::Receipt(error) => error.hint(),
             Self::Policy(error) => error.hint(),
             Self::Store(error) => error.hint(),

@@ -1,6 +1,6 @@
 //! A run on a node, from the bundle to the report.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,13 +14,12 @@ use crate::bundle::Bundle;
 use crate::engine::{Engine, EngineOptions};
 use crate::journal::{self, Journal, random_run_id};
 use crate::model::ids::{ResourceId, RunId, TypeName};
-use crate::model::report::{Note, Outcome, REPORT_VERSION, Report, ResourceReport, RunMode};
+use crate::model::report::{Action, Note, Outcome, REPORT_VERSION, Report, ResourceReport, RunMode};
 use crate::plan::{self, Plan, Planned};
 use crate::policy::Policy;
 use crate::receipt::{self, Admitted, AdmittedModule};
 use crate::store::{
     Admission, Claimed, DesiredDigest, Location, OpenIntent, Receipt, Recorded, RunEnding, RunKind, RunStart, Snapshot, Store,
-    View,
 };
 
 /// What a run on a node works with.
@@ -165,7 +164,6 @@ fn walk_on_record(
         Ok(journal) => journal,
         Err(error) => return (None, Err(RunError::Thread(error))),
     };
-    run.id = Some(id.clone());
     run.journal = Some(journal.handle());
     let walked = site.runtime.block_on(walk(run, admitted, plan, request, observer));
     match journal.finish() {
@@ -192,8 +190,38 @@ fn begin(
         at: milliseconds(),
     };
     store.admit(&Admission { run: id.clone(), receipt, resources: claims.taken, kept: claims.kept })?;
-    let recorded = store.view().recorded_of(&admitted.catalog.owner)?;
+    let mut recorded = store.view().recorded_of(&admitted.catalog.owner)?;
+    forget_undeclared(store, admitted, &mut recorded)?;
     Ok((run(admitted, &plan, site, RunMode::Apply, recorded, unresolved), plan))
+}
+
+/// Drops what is on record of resources that this version no longer declares: whoever declares one again begins anew.
+fn forget_undeclared(
+    store: &mut Store,
+    admitted: &Admitted,
+    recorded: &mut BTreeMap<ResourceId, Recorded>,
+) -> Result<(), RunError> {
+    let declared = declared(admitted);
+    let gone: Vec<ResourceId> = recorded.keys().filter(|id| !declared.contains(id)).cloned().collect();
+    recorded.retain(|id, _| !gone.contains(id));
+    if gone.is_empty() { Ok(()) } else { Ok(store.forget(&admitted.catalog.owner, &gone)?) }
+}
+
+fn declared(admitted: &Admitted) -> BTreeSet<&ResourceId> {
+    admitted.catalog.resources.iter().map(|resource| &resource.id).collect()
+}
+
+/// Reports of resources that are not declared any more and whose interrupted change is still open.
+fn undeclared(admitted: &Admitted, unresolved: &BTreeMap<ResourceId, Unresolved>) -> Vec<ResourceReport> {
+    let declared = declared(admitted);
+    let left = unresolved.iter().filter(|(id, _)| !declared.contains(id));
+    left.map(|(id, why)| ResourceReport {
+        outcome: Outcome::Unresolved,
+        action: Action::Skip,
+        reason: Some(format!("no longer declared, and an interrupted change is not settled: {}", why.reason)),
+        ..ResourceReport::untouched(id.clone())
+    })
+    .collect()
 }
 
 fn plan_without_conflicts(admitted: &Admitted, site: &Site) -> Result<Plan, RunError> {
@@ -210,7 +238,6 @@ fn run(
     unresolved: BTreeMap<ResourceId, Unresolved>,
 ) -> Run {
     Run {
-        id: None,
         mode,
         owner: admitted.catalog.owner.clone(),
         node: Arc::clone(&site.node),
@@ -230,8 +257,12 @@ async fn walk(
     observer: &dyn Observer,
 ) -> Result<Vec<ResourceReport>, RunError> {
     let pace = Pace { parallelism: request.parallelism, fail_fast: request.fail_fast };
-    observer.begun(plan.resources.len());
-    Ok(apply::walk(&Arc::new(run), &admitted.catalog, plan, pace, observer).await?)
+    let left_over = undeclared(admitted, &run.unresolved);
+    observer.begun(plan.resources.len() + left_over.len());
+    let mut resources = apply::walk(&Arc::new(run), &admitted.catalog, plan, pace, observer).await?;
+    left_over.iter().for_each(|report| observer.resource(report));
+    resources.extend(left_over);
+    Ok(resources)
 }
 
 /// What a plan claims, in the terms of the store.
@@ -274,13 +305,7 @@ fn waiting(open: &[OpenIntent]) -> BTreeMap<ResourceId, Unresolved> {
     open.iter().map(|intent| (intent.resource.clone(), unresolved(intent))).collect()
 }
 
-fn report(
-    admitted: Admitted,
-    run: Option<RunId>,
-    mode: RunMode,
-    started: String,
-    resources: Vec<ResourceReport>,
-) -> Report {
+fn report(admitted: Admitted, run: Option<RunId>, mode: RunMode, started: String, resources: Vec<ResourceReport>) -> Report {
     let modules = &admitted.catalog.modules;
     let notes: Vec<Note> = admitted.notes;
     Report {

@@ -106,6 +106,7 @@ fn is_trusted(uid: u32) -> bool {
     uid == 0 || uid == rustix::process::geteuid().as_raw()
 }
 
+#[expect(clippy::disallowed_methods, reason = "a relative state folder is relative to where the program was started")]
 fn walk(folder: &Path) -> Result<Walk, StoreError> {
     let absolute = std::path::absolute(folder).map_err(|error| failed("make absolute", folder, error))?;
     let mut walk = Walk { folder: folder.into(), resolved: PathBuf::from("/"), missing: Vec::new() };

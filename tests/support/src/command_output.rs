@@ -7,8 +7,8 @@ use regex::Regex;
 
 /// Standard output, standard error and exit status, with what differs from run to run replaced.
 ///
-/// Its `Display` is for snapshots. Replaced are: the test's own folder, digests (whole and short), run ids, times of day, durations
-/// and sizes.
+/// Its `Display` is for snapshots. Replaced are: the test's own folder, digests (whole and short), run ids, times of day, durations,
+/// sizes and random names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandOutput {
     /// The exit code; none if a signal ended it.
@@ -22,9 +22,11 @@ pub struct CommandOutput {
 /// What is replaced, in this order.
 const REPLACEMENTS: &[(&str, &str)] = &[
     (r"sha256:[0-9a-f]{64}", "sha256:[digest]"),
+    (r"\.bundle-[0-9A-Za-z]+\.tmp", ".bundle-[random].tmp"),
     (r"\b[0-9a-f]{32}\b", "[run]"),
     (r"\b[0-9a-f]{12}\b", "[short]"),
     (r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "[time]"),
+    (r"\.bundle-[A-Za-z0-9]+\.tmp", ".bundle-[random].tmp"),
     (r#""duration_us":\d+"#, r#""duration_us":"[duration]""#),
     (r#""size":\d+"#, r#""size":"[size]""#),
     (r"\b\d+ (B|KiB|MiB)\b", "[size]"),
@@ -96,7 +98,10 @@ mod tests {
     fn what_differs_from_run_to_run_is_replaced() {
         let long = "ab".repeat(32);
         let text = output(&format!("/tmp/abc/x sha256:{long} {} {} 12 KiB 2025-01-01T00:00:00.5Z", &long[..32], &long[..12]), 0);
-        assert_eq!(text.to_string(), "exit 0\n--- stdout\n$TEST/x sha256:[digest] [run] [short] [size] [time]\n--- stderr\nwords\n");
+        assert_eq!(
+            text.to_string(),
+            "exit 0\n--- stdout\n$TEST/x sha256:[digest] [run] [short] [size] [time]\n--- stderr\nwords\n"
+        );
     }
 
     #[test]

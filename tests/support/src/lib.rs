@@ -1,3 +1,19 @@
-//! Placeholder.
+//! What whole-system tests share: nodes of their own, what commands gave, hostile guests, and ways to look at what a run left.
+//!
+//! [`TestNode`] knows the program from outside, as a command; [`Scene`] runs the pipeline in the test's own process.
+
+#![allow(clippy::disallowed_methods, reason = "the test kit makes folders, files and processes for tests")]
+
+pub use command_output::CommandOutput;
+pub use ledger::Ledger;
+pub use scene::Scene;
+pub use test_node::TestNode;
+pub use tree::Tree;
 
 pub mod guests;
+pub mod ledger;
+pub mod scene;
+pub mod tree;
+
+mod command_output;
+mod test_node;

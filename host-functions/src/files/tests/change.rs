@@ -317,6 +317,20 @@ fn the_host_knows_whether_it_let_a_change_through() {
 }
 
 #[test]
+fn a_directory_that_is_not_empty_was_not_changed() {
+    let mut attempt = Attempt::new();
+    std::fs::create_dir(attempt.host("/d")).unwrap();
+    attempt.write("/d/kept", b"");
+    let handle = attempt.observed("/d");
+    assert_error!(attempt.context.remove(handle.borrow(), false), CallError::NotEmpty);
+    assert!(!attempt.context.let_change_through());
+    let other = attempt.observed("/f");
+    attempt.stage(other, b"").unwrap();
+    assert_error!(attempt.context.remove(handle.borrow(), false), CallError::NotEmpty);
+    assert!(attempt.context.let_change_through(), "what was changed before stays noted");
+}
+
+#[test]
 fn what_was_staged_goes_with_the_attempt() {
     let mut attempt = Attempt::new();
     attempt.write("/f", b"old");

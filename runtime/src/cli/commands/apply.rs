@@ -1,5 +1,7 @@
 //! `runtime apply`.
 
+use std::path::Path;
+
 use crate::cli::args::ApplyArgs;
 use crate::cli::context::{self, Environment};
 use crate::cli::error::CliError;
@@ -14,12 +16,18 @@ pub(super) fn run(args: &ApplyArgs, environment: &Environment, output: &Output) 
     let mode = if args.noop { RunMode::Noop } else { RunMode::Apply };
     let mut request = context::node_request(Some(&args.bundle), &args.node, mode, Some(&args.run), environment)?;
     request.fail_fast = args.fail_fast;
-    report(&request, "apply", args.run.detailed_exitcode, output)
+    report(&args.bundle, &request, "apply", args.run.detailed_exitcode, output)
 }
 
-/// Runs `request` and answers with its report.
-pub(super) fn report(request: &NodeRequest, command: &str, detailed: bool, output: &Output) -> Result<Answer, CliError> {
-    let report = run::apply(request, &Progress::new(output, command))?;
+/// Runs `request`, for the bundle at `bundle`, and answers with its report.
+pub(super) fn report(
+    bundle: &Path,
+    request: &NodeRequest,
+    command: &str,
+    detailed: bool,
+    output: &Output,
+) -> Result<Answer, CliError> {
+    let report = run::apply(request, &Progress::new(output, command)).map_err(CliError::with_bundle(bundle))?;
     let view = View { palette: output.palette(), list_unchanged: output.speech().verbosity > 0 };
     let exit = Exit::of_report(&report, detailed);
     Ok(Answer { exit, ..super::data(report::render(&report, &view), report::conclusion(&report)) })

@@ -9,5 +9,5 @@ use crate::model::report::RunMode;
 
 pub(super) fn run(args: &PlanArgs, environment: &Environment, output: &Output) -> Result<Answer, CliError> {
     let request = context::node_request(Some(&args.bundle), &args.node, RunMode::Noop, Some(&args.run), environment)?;
-    apply::report(&request, "plan", args.run.detailed_exitcode, output)
+    apply::report(&args.bundle, &request, "plan", args.run.detailed_exitcode, output)
 }

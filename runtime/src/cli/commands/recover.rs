@@ -13,7 +13,12 @@ use crate::run::{self, Recovery, Unresolved};
 
 pub(super) fn run(args: &RecoverArgs, environment: &Environment) -> Result<Answer, CliError> {
     let request = context::node_request(args.bundle.as_deref(), &args.node, RunMode::Apply, None, environment)?;
-    Ok(answer(&run::recover(&request)?))
+    let recovery = run::recover(&request);
+    let recovery = match &args.bundle {
+        Some(bundle) => recovery.map_err(CliError::with_bundle(bundle))?,
+        None => recovery?,
+    };
+    Ok(answer(&recovery))
 }
 
 fn answer(recovery: &Recovery) -> Answer {

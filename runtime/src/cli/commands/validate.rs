@@ -34,10 +34,11 @@ fn bundle(path: &Path, inputs: &InputOptions) -> Result<Answer, CliError> {
             hint: "leave out `--var`, `--var-file`, `--target` and `--module`, or name a manifest that ends in `.hcl`".to_owned(),
         });
     }
-    let (digest, catalog) = run::inspect_bundle(path)?;
+    let (digest, catalog) = run::inspect_bundle(path).map_err(CliError::with_bundle(path))?;
     let contents = format!("owner `{}`, {}", catalog.owner, count(catalog.resources.len(), "resource"));
     let text = format!("`{}` is a sound bundle: {contents}\n", line(&path.display().to_string()));
-    let fields = json!({ "digest": digest, "owner": catalog.owner, "serial": catalog.serial, "resources": catalog.resources.len() });
+    let fields =
+        json!({ "digest": digest, "owner": catalog.owner, "serial": catalog.serial, "resources": catalog.resources.len() });
     Ok(super::remark(text, json!({ "bundle": fields })))
 }
 

@@ -65,7 +65,9 @@ fn state_rows(state: &State) -> Vec<Vec<String>> {
     match state {
         State::Compiled { desired, semantics } => {
             let mut rows = match desired.as_object() {
-                Some(map) => map.iter().map(|(name, desired)| row("desired", format!("{} = {}", line(name), value(desired)))).collect(),
+                Some(map) => {
+                    map.iter().map(|(name, desired)| row("desired", format!("{} = {}", line(name), value(desired)))).collect()
+                }
                 None => vec![row("desired", value(desired))],
             };
             if !semantics.capabilities.is_empty() {

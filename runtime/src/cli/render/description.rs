@@ -63,11 +63,10 @@ fn head(digest: &ComponentDigest, description: &Description) -> Vec<Vec<String>>
 }
 
 fn attribute_lines(attributes: &[Attribute]) -> Vec<String> {
-    let row = |attribute: &Attribute| {
-        let attribute_type = line(&attribute.attribute_type.to_string());
-        vec![line(&attribute.name), attribute_type, flags(attribute), line(&attribute.doc)]
-    };
-    table(&attributes.iter().map(row).collect::<Vec<_>>(), "  ")
+    let row = |attribute: &Attribute| vec![line(&attribute.name), line(&attribute.attribute_type.to_string()), flags(attribute)];
+    let heads = table(&attributes.iter().map(row).collect::<Vec<_>>(), "  ");
+    let docs = attributes.iter().map(|attribute| format!("      {}", line(&attribute.doc)));
+    heads.into_iter().zip(docs).flat_map(|(head, doc)| [head, doc]).collect()
 }
 
 fn flags(attribute: &Attribute) -> String {
@@ -143,20 +142,72 @@ mod tests {
                 aliases: vec![("present".into(), "file".into())],
                 default: Some("file".into()),
             }),
-            capabilities: vec![capability("read", "/etc/nginx/**"), capability("write", "/etc/nginx/a"), capability("write", "/b")],
+            capabilities: vec![
+                capability("read", "/etc/nginx/**"),
+                capability("write", "/etc/nginx/a"),
+                capability("write", "/b"),
+            ],
             selectors: Selectors::default(),
         }
     }
 
     #[test]
     fn a_module_for_people() {
-        insta::assert_snapshot!(render(&ComponentDigest::from_bytes([0x1c; 32]), &description(), false), @"");
+        insta::assert_snapshot!(render(&ComponentDigest::from_bytes([0x1c; 32]), &description(), false), @r#"
+        type     vhost
+        summary  An nginx virtual host.
+        schema   1
+        digest   sha256:1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c
+
+        attributes
+          path  string  required, identity
+              The path.
+          mode  string  nullable, default "0644", also permissions
+              The mode.
+
+        ensure
+          file    default, also present  It is there.
+          absent                         It is not.
+
+        rights that it asks for
+          files.read   /etc/nginx/**  to do its work
+          files.write  /etc/nginx/a   to do its work
+          files.write  /b             to do its work
+
+        policy row that grants them
+          module "vhost" {
+            digest = "sha256:1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c"
+            files { read = ["/etc/nginx/**"] }
+            files { write = ["/etc/nginx/a", "/b"] }
+          }
+        "#);
+    }
+
+    #[test]
+    fn the_row_is_one_that_a_policy_takes() {
+        let mut asking = description();
+        let files = asking.capabilities[0].clone();
+        asking.capabilities.push(Capability { interface: "accounts".to_owned(), scope: "*".to_owned(), ..files });
+        let row = policy_row(&ComponentDigest::from_bytes([0x1c; 32]), &asking);
+        assert_eq!(crate::policy::parse(&row, &[]).err(), None, "{row}");
     }
 
     #[test]
     fn a_built_in_module_needs_no_row() {
         let modest = Description { capabilities: Vec::new(), ensure: None, attributes: Vec::new(), ..description() };
-        insta::assert_snapshot!(render(&ComponentDigest::from_bytes([0x1c; 32]), &modest, true), @"");
+        insta::assert_snapshot!(render(&ComponentDigest::from_bytes([0x1c; 32]), &modest, true), @r"
+        type     vhost
+        summary  An nginx virtual host.
+        schema   1
+        digest   sha256:1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c
+
+        attributes
+
+        rights that it asks for
+          none
+
+        policy: built in, so it has these rights unless the policy says otherwise
+        ");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Acts that can be done in any function, whatever it is to answer.
 
 use std::hint::black_box;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use runtime_sdk::assets;
 use runtime_sdk::files::{self, Attributes, Content, Detail, Object};
@@ -36,6 +37,10 @@ pub fn perform(act: Act, desired: &Desired) -> Result<(), HostError> {
         Act::ReadOther => Object::open(other)?.read(0, 64).map(drop),
         Act::ReadAsset => assets::read(FOREIGN_DIGEST, 0, 64).map(drop),
         Act::Write | Act::DenyChange => write(path),
+        Act::WriteQuietly => {
+            write_quietly(path);
+            Ok(())
+        }
         Act::WriteOther => write(other),
         Act::StageOnly => observe(path)?.stage(&content(), no_attributes()).map(std::mem::forget),
         Act::SetAttributes => observe(path)?.set_attributes(Attributes { mode: Some(0o666), ..no_attributes() }),
@@ -75,6 +80,13 @@ pub fn write(path: &[u8]) -> Result<(), HostError> {
     observe(path)?.stage(&content(), no_attributes())?.commit()
 }
 
+/// Writes what it can, whatever the host says to each step.
+fn write_quietly(path: &[u8]) {
+    let Ok(handle) = Object::open(path) else { return };
+    let _ = handle.observe(Detail::DIGEST);
+    let _ = handle.stage(&content(), no_attributes()).and_then(|staged| staged.commit());
+}
+
 fn spin() -> ! {
     let mut count = 0_u64;
     loop {
@@ -91,10 +103,13 @@ fn allocate() -> ! {
     }
 }
 
-#[expect(unconditional_recursion, reason = "it is told to recurse for ever")]
-fn recurse(depth: u64) -> u64 {
-    let frame = black_box([depth; 64]);
-    recurse(depth + 1).wrapping_add(frame[0])
+/// Never set, but the compiler cannot know.
+static ENOUGH: AtomicBool = AtomicBool::new(false);
+
+/// Keeps nothing in memory, so that it is the engine's stack that ends, and not the part of the memory that the compiler calls one.
+#[inline(never)]
+fn recurse(depth: u32) -> u32 {
+    if ENOUGH.load(Ordering::Relaxed) { depth } else { recurse(depth.wrapping_add(1)).rotate_left(depth) }
 }
 
 fn leak_handles(path: &[u8]) -> Result<(), HostError> {

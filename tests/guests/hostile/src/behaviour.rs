@@ -74,6 +74,8 @@ words! {
         ReadAsset = "read-asset",
         /// Write a file at `path`.
         Write = "write",
+        /// Write a file at `path`, and take no notice of a refusal.
+        WriteQuietly = "write-quietly",
         /// Write a file at `other`.
         WriteOther = "write-other",
         /// Stage a file at `path` and never commit it.
@@ -100,7 +102,7 @@ words! {
         FloodLog = "flood-log",
         /// Answer with a string of 20 MiB.
         HugeString = "huge-string",
-        /// Answer with a list of 100,000.
+        /// Answer with a list of 20,000.
         HugeList = "huge-list",
         /// Answer with text that is not JSON.
         BadJson = "bad-json",

@@ -1,6 +1,5 @@
 //! An import that no definition may have: WASI's clock, declared here because no toolchain brings it to this target.
 
-#[expect(missing_docs, reason = "generated from the WIT below")]
 #[allow(clippy::all, clippy::allow_attributes_without_reason, unused_qualifications, reason = "generated, and not ours to shape")]
 mod bindings {
     wit_bindgen::generate!({

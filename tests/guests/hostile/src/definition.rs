@@ -3,8 +3,8 @@
 use runtime_sdk::bindings::exports::runtime::module::definition::{Compiled, Description, Guest};
 use runtime_sdk::bindings::runtime::module::parameters::Parameters as Handle;
 use runtime_sdk::{
-    Attribute, Capability, CatalogView, Claim, DefinitionError, DefinitionResult, Diagnostic, Edge, Footprint, HostError, Parameters,
-    RecordSelectors, RecordedState, ResourceId, Semantics, TestedState, json,
+    Attribute, Capability, CatalogView, Claim, DefinitionError, DefinitionResult, Diagnostic, Edge, Footprint, HostError,
+    Parameters, RecordSelectors, RecordedState, ResourceId, Semantics, TestedState, json,
 };
 
 use crate::Hostile;
@@ -16,7 +16,7 @@ use crate::desired::Desired;
 pub const HUGE_BYTES: usize = 20 << 20;
 
 /// More than any list may have, and little enough for the guest's own memory.
-pub const HUGE_COUNT: usize = 100_000;
+pub const HUGE_COUNT: usize = 20_000;
 
 /// Text that would mislead a reader of a terminal, a log or a diff.
 pub const MISLEADING: &str = "\u{1b}[2J\u{1b}[31mall is well\u{1b}[0m\r\n\u{7}error: none\u{202e}nwod edispu\u{2066}\0";
@@ -87,7 +87,8 @@ impl Guest for Hostile {
         desired.check()?;
         let act = begin(Place::Validate, &desired)?;
         let mut footprint = desired.footprint();
-        let claims_other = [Place::Identity, Place::Validate].into_iter().any(|place| desired.act(place) == Some(Act::ClaimOther));
+        let claims_other =
+            [Place::Identity, Place::Validate].into_iter().any(|place| desired.act(place) == Some(Act::ClaimOther));
         if claims_other {
             claim_other(&mut footprint, &desired);
         }
@@ -178,10 +179,18 @@ pub fn text(act: Option<Act>, honest: String) -> String {
     match act {
         Some(Act::BadJson) => "{\"path\":".into(),
         Some(Act::LooseJson) => format!(" {honest}"),
-        Some(Act::HugeString) => format!("\"{}\"", "x".repeat(HUGE_BYTES)),
+        Some(Act::HugeString) => huge_text(),
         Some(Act::HugeList) => format!("[{}0]", "0,".repeat(HUGE_COUNT)),
         _ => honest,
     }
+}
+
+/// Made in one allocation, or it would meet the memory's limit before the string's.
+fn huge_text() -> String {
+    let mut text = vec![b'x'; HUGE_BYTES];
+    text[0] = b'"';
+    text[HUGE_BYTES - 1] = b'"';
+    String::from_utf8(text).expect("it is ASCII")
 }
 
 fn claim_other(footprint: &mut Footprint, desired: &Desired) {

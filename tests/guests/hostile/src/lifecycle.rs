@@ -6,7 +6,8 @@ use runtime_sdk::bindings::exports::runtime::module::lifecycle::{
 use runtime_sdk::files::{Detail, Object};
 use runtime_sdk::node::unchanged;
 use runtime_sdk::{
-    Action, Change, Claim, Context, Diagnostic, HostCall as _, InterruptedOperation, LifecycleError, NodeResult, Outcome, Prior, Safety,
+    Action, Change, Claim, Context, Diagnostic, HostCall as _, InterruptedOperation, LifecycleError, NodeResult, Outcome, Prior,
+    Safety,
 };
 
 use crate::Hostile;

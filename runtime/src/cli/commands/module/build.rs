@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::cli::args::ModuleBuildArgs;
 use crate::cli::commands::{data, files};
-use crate::cli::context::Environment;
+use crate::cli::context::{self, Environment};
 use crate::cli::error::CliError;
 use crate::cli::output::Answer;
 use crate::cli::render::size;
@@ -17,8 +17,10 @@ use crate::report::line;
 pub(in crate::cli) fn run(args: &ModuleBuildArgs, environment: &Environment) -> Result<Answer, CliError> {
     let variables = component_build::Environment::new(environment.variables.iter().cloned());
     let toolchain = Toolchain::find(&variables, Target::Bare)?;
-    // Apart from the crate's own target folder: another cargo that works there would make this one wait.
-    let component = component_build::build_crate(&toolchain, &args.folder, &args.folder.join("target/runtime"))?;
+    let folder = context::absolute(&args.folder)?;
+    let target = variables.path("CARGO_TARGET_DIR").unwrap_or_else(|| folder.join("target"));
+    // Apart from what else is in the target folder: another cargo that works there would make this one wait.
+    let component = component_build::build_crate(&toolchain, &folder, &context::absolute(&target)?.join("runtime"))?;
     let output = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.wasm", component.name)));
     files::write(&output, &component.bytes)?;
     let digest = ComponentDigest::from_bytes(component.digest);

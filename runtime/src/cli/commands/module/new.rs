@@ -18,7 +18,7 @@ pub(in crate::cli) fn run(args: &ModuleNewArgs) -> Result<Answer, CliError> {
     let name = &args.name;
     let text = format!(
         "wrote a crate for `{name}` to `{shown}`, {count} files\n\
-         next: change `src/lib.rs`, then\n  cargo test --manifest-path {shown}/Cargo.toml\n  runtime module build {shown} -o {name}.wasm\n"
+         next: change `src/lib.rs`, then\n  cargo test --lib --manifest-path {shown}/Cargo.toml\n  runtime module build {shown} -o {name}.wasm\n"
     );
     Ok(remark(text, json!({ "name": args.name, "folder": shown, "files": count })))
 }

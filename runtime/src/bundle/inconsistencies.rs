@@ -1,0 +1,182 @@
+//! Tests: catalogs that contradict themselves, one for each rule.
+
+use std::collections::BTreeMap;
+
+use super::invariants::check;
+use super::limits::MAX_ASSET;
+use super::samples::{assets, catalog_of, component, resource};
+use crate::model::catalog::{Asset, Catalog, Control, Edge, EdgeReason, MAX_TIMEOUT_MS, Module, Semantics, State};
+use crate::model::digest::{AssetDigest, ComponentDigest};
+use crate::model::expression::Expression;
+
+/// Two resources, `motd` before `issue`.
+fn sample() -> Catalog {
+    let assets = assets(&[b"hello"]);
+    let mut catalog = catalog_of(&component(b""), &assets);
+    catalog.resources.push(resource("issue", &assets));
+    catalog.edges.push(edge("file.motd", "file.issue"));
+    catalog
+}
+
+fn edge(prerequisite: &str, dependent: &str) -> Edge {
+    let (prerequisite, dependent) = (prerequisite.parse().unwrap(), dependent.parse().unwrap());
+    Edge { prerequisite, dependent, reason: EdgeReason::Require }
+}
+
+fn semantics(catalog: &mut Catalog) -> &mut Semantics {
+    match &mut catalog.resources[0].state {
+        State::Compiled { semantics, .. } => semantics,
+        State::Deferred { .. } => panic!("it is compiled"),
+    }
+}
+
+fn expression(json: &str) -> Expression {
+    serde_json::from_str(json).unwrap()
+}
+
+fn double<T: Clone>(items: &mut Vec<T>) {
+    items.push(items[0].clone());
+}
+
+fn refused(change: impl FnOnce(&mut Catalog)) -> String {
+    let mut catalog = sample();
+    change(&mut catalog);
+    check(&catalog).expect_err("the change must be found").to_string()
+}
+
+#[test]
+fn the_sample_is_taken() {
+    check(&sample()).unwrap();
+}
+
+#[test]
+fn resources_are_unique_and_edges_hold() {
+    let twice = refused(|catalog| catalog.resources.push(resource("motd", &[])));
+    insta::assert_snapshot!(twice, @"resource `file.motd`: it is declared twice");
+    let unknown = refused(|catalog| catalog.edges[0] = edge("file.motd", "file.other"));
+    insta::assert_snapshot!(unknown, @"edge from `file.motd` to `file.other`: one end is not a resource of the catalog");
+    let backwards = refused(|catalog| catalog.resources.reverse());
+    insta::assert_snapshot!(backwards, @"edge from `file.motd` to `file.issue`: the order of resources goes against it");
+    let itself = refused(|catalog| catalog.edges[0] = edge("file.motd", "file.motd"));
+    insta::assert_snapshot!(itself, @"edge from `file.motd` to `file.motd`: the order of resources goes against it");
+    let doubled = refused(|catalog| catalog.edges.push(catalog.edges[0].clone()));
+    insta::assert_snapshot!(doubled, @"`edges`: they are out of order, or one occurs twice");
+}
+
+#[test]
+fn every_type_has_its_own_module_and_no_module_is_idle() {
+    let missing = refused(|catalog| catalog.modules.clear());
+    insta::assert_snapshot!(missing, @"type `file`: no module serves it");
+    let module = |content: &[u8], schema_version| Module { component: ComponentDigest::of(content), schema_version };
+    let idle = refused(|catalog| {
+        catalog.modules.insert("user".parse().unwrap(), module(b"u", 1));
+    });
+    insta::assert_snapshot!(idle, @"module `user`: no resource is of its type");
+    let zero = refused(|catalog| {
+        catalog.modules.insert("file".parse().unwrap(), module(b"f", 0));
+    });
+    insta::assert_snapshot!(zero, @"module `file`: schema versions start at 1");
+    let shared = refused(|catalog| {
+        catalog.resources[1].id.type_name = "user".parse().unwrap();
+        catalog.edges.clear();
+        let module = catalog.modules.values().next().unwrap().clone();
+        catalog.modules.insert("user".parse().unwrap(), module);
+    });
+    insta::assert_snapshot!(shared, @"module `user`: it has the same component as `file`");
+}
+
+#[test]
+fn assets_and_their_names_agree() {
+    let unknown = refused(|catalog| semantics(catalog).assets = vec![AssetDigest::from_bytes([0; 32])]);
+    assert!(unknown.ends_with("is not in `assets`"), "{unknown}");
+    let idle = |catalog: &mut Catalog| {
+        catalog.assets.insert(AssetDigest::of(b"idle"), Asset { size: 4 });
+    };
+    assert!(refused(idle).ends_with("no resource names it"));
+    let deferred = |catalog: &mut Catalog, source: &str| {
+        idle(catalog);
+        let sources = BTreeMap::from([(source.to_owned(), AssetDigest::of(b"idle"))]);
+        let attributes = BTreeMap::from([("source".to_owned(), expression(r#"["literal","site.hcl:1:1+1","a"]"#))]);
+        catalog.resources[1].state = State::Deferred { attributes, sources };
+    };
+    let mut named = sample();
+    deferred(&mut named, "source");
+    check(&named).unwrap();
+    let unnamed = refused(|catalog| deferred(catalog, "other"));
+    assert!(unnamed.ends_with("the source `other` is not an attribute of it"), "{unnamed}");
+    let large = refused(|catalog| catalog.assets.values_mut().for_each(|asset| asset.size = MAX_ASSET + 1));
+    assert!(large.ends_with("it is larger than 8589934591 bytes"), "{large}");
+}
+
+#[test]
+fn expressions_read_resources_that_are_there() {
+    let reads = |id: &str| expression(&format!(r#"["not","site.hcl:1:1+1",["export","1:2+1","{id}","path"]]"#));
+    let gated = |catalog: &mut Catalog, id: &str| {
+        catalog.resources[1].control = Some(Control { if_: None, unless: Some(reads(id)) });
+    };
+    let mut known = sample();
+    gated(&mut known, "file.motd");
+    check(&known).unwrap();
+    let error = refused(|catalog| gated(catalog, "file.other"));
+    insta::assert_snapshot!(error, @"resource `file.issue`: it reads `file.other`, which is not a resource of the catalog");
+    refused(|catalog| {
+        let attributes = BTreeMap::from([("path".to_owned(), reads("file.other"))]);
+        catalog.resources[1].state = State::Deferred { attributes, sources: BTreeMap::new() };
+    });
+}
+
+#[test]
+fn lists_are_sorted_and_hold_nothing_twice() {
+    let changes: [fn(&mut Catalog); 6] = [
+        |catalog| double(&mut catalog.resources[0].claims),
+        |catalog| double(&mut catalog.resources[0].effects),
+        |catalog| catalog.resources[0].affected_paths.insert(0, "/z".into()),
+        |catalog| catalog.resources[0].effects[0].actions.reverse(),
+        |catalog| semantics(catalog).capabilities.reverse(),
+        |catalog| semantics(catalog).prerequisites = vec!["b".into(), "a".into()],
+    ];
+    for change in changes {
+        let error = refused(change);
+        assert!(error.contains("are out of order, or one occurs twice"), "{error}");
+    }
+}
+
+#[test]
+fn times_lines_and_controls_are_in_their_ranges() {
+    for timeout in [0, MAX_TIMEOUT_MS + 1, u64::MAX] {
+        refused(|catalog| semantics(catalog).timeout_ms = timeout);
+        refused(|catalog| catalog.resources[0].timeout_ms = Some(timeout));
+    }
+    refused(|catalog| catalog.resources[0].source.line = 0);
+    refused(|catalog| catalog.resources[0].source.column = 0);
+    refused(|catalog| catalog.resources[0].control = Some(Control { if_: None, unless: None }));
+}
+
+#[test]
+fn paths_are_absolute_and_plain() {
+    let paths = ["", "etc", "/etc/", "//etc", "/etc//motd", "/etc/./motd", "/etc/../motd", "/a\0b", "//**", "/../**"];
+    for path in paths {
+        refused(|catalog| catalog.resources[0].claims[0].key = path.into());
+        refused(|catalog| catalog.resources[0].effects[0].key = path.into());
+        refused(|catalog| catalog.resources[0].affected_paths = vec![path.into()]);
+    }
+    for path in ["/", "/**", "/etc", "/etc/**", "/a b/…"] {
+        let mut catalog = sample();
+        catalog.resources[0].claims[0].key = path.into();
+        check(&catalog).expect(path);
+    }
+}
+
+#[test]
+fn domains_belong_to_the_host_or_to_the_type() {
+    for domain in ["paths", "other/thing", "file", "file/", "file/A", "/x", "file/a\u{1b}"] {
+        let error = refused(|catalog| catalog.resources[0].claims[0].domain = domain.into());
+        assert!(!error.contains('\u{1b}'), "{error}");
+    }
+    let mut catalog = sample();
+    catalog.resources[0].claims[0].domain = "file/thing".into();
+    check(&catalog).unwrap();
+    refused(|catalog| catalog.resources[0].effects[0].actions.clear());
+    refused(|catalog| semantics(catalog).capabilities = vec!["files".into()]);
+    refused(|catalog| semantics(catalog).capabilities = vec!["files.Write".into()]);
+}

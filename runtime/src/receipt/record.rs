@@ -1,0 +1,46 @@
+//! What policy decided, as the receipt keeps it.
+//!
+//! A JSON object with a member for each resource type: `component`, `by` (the rule), `files` (`read`, `write`, `deny`, `setuid`, `chown`,
+//! `links`), `accounts`, `facts`, and `limits` (`memory` in bytes, `deadline_ms`). It is for people and audits; no run reads it.
+
+use std::collections::BTreeMap;
+
+use host_functions::files::policy::PathPattern;
+use host_functions::grant::{FileGrant, Grant, Limits};
+use serde_json::{Value as Json, json};
+
+use super::modules::Granted;
+use crate::model::catalog::Catalog;
+use crate::model::digest::ComponentDigest;
+use crate::model::ids::TypeName;
+
+/// The record as text.
+pub(super) fn text(catalog: &Catalog, granted: &BTreeMap<TypeName, Granted>) -> String {
+    let module = |(name, granted): (&TypeName, &Granted)| (name.to_string(), of_module(catalog.modules[name].component, granted));
+    Json::Object(granted.iter().map(module).collect()).to_string()
+}
+
+fn of_module(component: ComponentDigest, granted: &Granted) -> Json {
+    let Grant { builtin: _, files, accounts, facts, limits } = &granted.grant;
+    let FileGrant { read, write, deny, setuid, chown, links } = files;
+    let Limits { memory, deadline } = limits;
+    json!({
+        "component": component,
+        "by": granted.by,
+        "files": {
+            "read": patterns(read),
+            "write": patterns(write),
+            "deny": patterns(deny),
+            "setuid": setuid,
+            "chown": chown,
+            "links": links,
+        },
+        "accounts": accounts,
+        "facts": facts,
+        "limits": { "memory": memory, "deadline_ms": deadline.map(|deadline| deadline.as_millis() as u64) },
+    })
+}
+
+fn patterns(patterns: &[PathPattern]) -> Vec<&str> {
+    patterns.iter().map(PathPattern::as_str).collect()
+}

@@ -1,0 +1,254 @@
+//! Tests with the real engine and a real component: what a bundle says is taken only if its modules say so too.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::LazyLock;
+
+use serde_json::json;
+
+use super::*;
+use crate::builtins;
+use crate::bundle::{catalog, write};
+use crate::engine::{EngineOptions, ParameterError, Parameters, on_large_stack};
+use crate::model::catalog::{CATALOG_VERSION, Edge, EdgeReason, LANGUAGE_VERSION, Module as Named, Resource, Source, State};
+use crate::model::digest::{AssetDigest, ComponentDigest};
+use crate::policy;
+
+static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineOptions::default()).unwrap());
+
+/// A component that starts as one does and is none.
+const JUNK: &[u8] = b"\0asm\x0d\0\x01\0junk";
+
+fn file_component() -> &'static [u8] {
+    builtins::all().iter().find(|builtin| builtin.name == "file").unwrap().bytes
+}
+
+struct Given(BTreeMap<&'static str, Json>);
+
+impl Parameters for Given {
+    fn has(&self, name: &str) -> Result<bool, ParameterError> {
+        Ok(self.0.contains_key(name))
+    }
+
+    fn read(&self, name: &str) -> Result<Option<Json>, ParameterError> {
+        Ok(self.0.get(name).cloned())
+    }
+}
+
+/// A directory, as the module of `file` compiles it.
+fn directory(name: &str, path: &str) -> Resource {
+    let module = ENGINE.load(file_component()).unwrap();
+    let id = format!("file.{name}").parse().unwrap();
+    let (desired, validated) = on_large_stack(|| {
+        let given = Given(BTreeMap::from([("path", json!(path)), ("ensure", json!("directory"))]));
+        let compiled = module.compile(&id, Rc::new(given)).unwrap();
+        let validated = module.validate(&compiled.desired).unwrap();
+        (compiled.desired, validated)
+    });
+    Resource {
+        id,
+        source: Source { file: "site.hcl".into(), line: 1, column: 1 },
+        claims: validated.footprint.claims,
+        effects: validated.footprint.effects,
+        affected_paths: validated.footprint.affected_paths,
+        timeout_ms: None,
+        control: None,
+        state: State::Compiled { desired, semantics: validated.semantics },
+    }
+}
+
+fn sample() -> Catalog {
+    let module = Named { component: ComponentDigest::of(file_component()), schema_version: 1 };
+    Catalog {
+        catalog_version: CATALOG_VERSION,
+        language_version: LANGUAGE_VERSION,
+        owner: "site".parse().unwrap(),
+        serial: 1,
+        audience: Vec::new(),
+        target_facts: BTreeMap::new(),
+        modules: BTreeMap::from([("file".parse().unwrap(), module)]),
+        assets: BTreeMap::new(),
+        resources: vec![directory("one", "/srv/one"), directory("two", "/srv/two")],
+        edges: Vec::new(),
+    }
+}
+
+fn admit_with(catalog: &Catalog, component: &[u8], policy: &Policy) -> Result<Admitted, ReceiptError> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.wasm.tar");
+    let components = [(ComponentDigest::of(component), component)];
+    write(&path, &catalog::encode(catalog).unwrap(), &components, &[]).unwrap();
+    admit(Bundle::open(&path).unwrap(), policy, &ENGINE, &json!({ "os": { "id": "debian" } }))
+}
+
+fn refused(change: impl FnOnce(&mut Catalog)) -> ReceiptError {
+    let mut catalog = sample();
+    change(&mut catalog);
+    match admit_with(&catalog, file_component(), &Policy::default()) {
+        Ok(_) => panic!("the change must be found"),
+        Err(error) => error,
+    }
+}
+
+#[test]
+fn a_bundle_that_its_modules_agree_with_is_admitted() {
+    let admitted = admit_with(&sample(), file_component(), &Policy::default()).unwrap();
+    let module = &admitted.modules[&"file".parse().unwrap()];
+    assert_eq!(*module.grant, Grant::requested(true));
+    assert!(!module.asks.is_empty());
+    assert!(admitted.notes.is_empty());
+    let record: Json = serde_json::from_str(&admitted.policy).unwrap();
+    assert_eq!(record["file"]["by"], "built in");
+    assert_eq!(record["file"]["component"], json!(ComponentDigest::of(file_component())));
+}
+
+#[test]
+fn whatever_the_catalog_says_otherwise_is_refused_by_name() {
+    fn semantics(catalog: &mut Catalog) -> &mut crate::model::catalog::Semantics {
+        match &mut catalog.resources[1].state {
+            State::Compiled { semantics, .. } => semantics,
+            State::Deferred { .. } => panic!("it is compiled"),
+        }
+    }
+    type Change = fn(&mut Catalog);
+    let changes: [(&str, Change); 8] = [
+        ("claims", |catalog| catalog.resources[1].claims.clear()),
+        ("effects", |catalog| catalog.resources[1].effects[0].key = "/srv/three".into()),
+        ("affected paths", |catalog| catalog.resources[1].affected_paths = vec!["/".into()]),
+        ("capabilities", |catalog| semantics(catalog).capabilities.insert(0, "a.b".into())),
+        ("sensitivity", |catalog| semantics(catalog).sensitive ^= true),
+        ("acceptance of refreshes", |catalog| semantics(catalog).accepts_refresh ^= true),
+        ("timeout", |catalog| semantics(catalog).timeout_ms += 1),
+        ("prerequisites", |catalog| semantics(catalog).prerequisites.insert(0, "a".into())),
+    ];
+    for (what, change) in changes {
+        let error = refused(change);
+        assert_eq!(error.to_string(), format!("the catalog has other {what} for `file.two` than its module"));
+        assert!(!error.is_refusal());
+    }
+}
+
+#[test]
+fn assets_that_the_module_does_not_name_are_refused() {
+    let mut catalog = sample();
+    let content = b"hello";
+    let digest = AssetDigest::of(content);
+    catalog.assets.insert(digest, crate::model::catalog::Asset { size: 5 });
+    let State::Compiled { semantics, .. } = &mut catalog.resources[0].state else { panic!("it is compiled") };
+    semantics.assets = vec![digest];
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.wasm.tar");
+    let component = file_component();
+    let asset = crate::bundle::AssetSource { digest, size: 5, content: crate::bundle::AssetContent::Bytes(content.to_vec()) };
+    write(&path, &catalog::encode(&catalog).unwrap(), &[(ComponentDigest::of(component), component)], &[asset]).unwrap();
+    let error = admit(Bundle::open(&path).unwrap(), &Policy::default(), &ENGINE, &json!({})).err().unwrap();
+    assert_eq!(error.to_string(), "the catalog has other assets for `file.one` than its module");
+}
+
+#[test]
+fn a_desired_state_that_the_module_cannot_give_is_refused() {
+    let error = refused(|catalog| {
+        let State::Compiled { desired, .. } = &mut catalog.resources[0].state else { panic!("it is compiled") };
+        *desired = json!({ "nonsense": true });
+    });
+    assert!(matches!(&error, ReceiptError::Definition { resource, .. } if resource.to_string() == "file.one"), "{error:?}");
+}
+
+#[test]
+fn an_order_that_no_module_derives_is_refused() {
+    let edge = |reason| Edge { prerequisite: "file.one".parse().unwrap(), dependent: "file.two".parse().unwrap(), reason };
+    let error = refused(|catalog| catalog.edges.push(edge(EdgeReason::Derived("because".into()))));
+    assert_eq!(error.to_string(), "the catalog has other derived order for `file.two` than its module");
+    let mut declared = sample();
+    declared.edges.push(edge(EdgeReason::Require));
+    admit_with(&declared, file_component(), &Policy::default()).unwrap();
+}
+
+#[test]
+fn a_component_is_the_module_that_the_catalog_says() {
+    let error = refused(|catalog| catalog.modules.values_mut().for_each(|module| module.schema_version = 7));
+    assert!(matches!(error, ReceiptError::OtherModule { .. }), "{error:?}");
+    assert!(!error.is_refusal());
+}
+
+/// The sample with all of `file` under another name.
+fn renamed(name: &str, component: &[u8]) -> Catalog {
+    let mut catalog = sample();
+    let named = Named { component: ComponentDigest::of(component), schema_version: 1 };
+    catalog.modules = BTreeMap::from([(name.parse().unwrap(), named)]);
+    for resource in &mut catalog.resources {
+        resource.id.type_name = name.parse().unwrap();
+    }
+    catalog
+}
+
+#[test]
+fn policy_is_asked_before_a_component_is_looked_at() {
+    let catalog = renamed("thing", JUNK);
+    let error = admit_with(&catalog, JUNK, &Policy::default()).err().unwrap();
+    assert!(matches!(&error, ReceiptError::Policy(refusals) if refusals.len() == 1), "{error:?}");
+    assert!(error.is_refusal());
+    let hint = error.hint().unwrap();
+    let (_, row) = hint.split_once('\n').unwrap();
+    let allowing = policy::parse(row, &[]).unwrap();
+    let error = admit_with(&catalog, JUNK, &allowing).err().unwrap();
+    assert!(matches!(error, ReceiptError::Component { .. }), "{error:?}");
+    assert!(!error.is_refusal());
+}
+
+#[test]
+fn a_component_cannot_run_under_another_name() {
+    let catalog = renamed("thing", file_component());
+    let error = admit_with(&catalog, file_component(), &Policy::default()).err().unwrap();
+    let hint = error.hint().unwrap();
+    let allowing = policy::parse(hint.split_once('\n').unwrap().1, &[]).unwrap();
+    let error = admit_with(&catalog, file_component(), &allowing).err().unwrap();
+    assert!(matches!(error, ReceiptError::OtherModule { .. }), "{error:?}");
+}
+
+#[test]
+fn another_component_cannot_take_a_reserved_name() {
+    let error = admit_with(&renamed("file", JUNK), JUNK, &Policy::default()).err().unwrap();
+    assert!(error.is_refusal());
+    assert!(error.hint().unwrap().contains("builtins {"), "{error}");
+}
+
+#[test]
+fn a_declared_path_outside_the_grant_is_refused() {
+    let file = "file".parse().unwrap();
+    let narrow =
+        policy::parse("module \"file\" {\n files {\n read = [\"/srv/**\"]\n write = [\"/srv/one\"]\n }\n}", &[file]).unwrap();
+    let error = admit_with(&sample(), file_component(), &narrow).err().unwrap();
+    assert_eq!(error.to_string(), "`file` declares to write `/srv/two`, which the policy does not grant it");
+    assert!(error.is_refusal());
+}
+
+#[test]
+fn facts_that_are_otherwise_here_refuse_the_bundle() {
+    let error = refused(|catalog| drop(catalog.target_facts.insert("os.id".into(), json!("fedora"))));
+    assert!(matches!(&error, ReceiptError::TargetFacts(differences) if differences.len() == 1), "{error:?}");
+    assert!(error.is_refusal());
+    let mut catalog = sample();
+    catalog.target_facts.insert("os.id".into(), json!("debian"));
+    admit_with(&catalog, file_component(), &Policy::default()).unwrap();
+}
+
+#[test]
+fn unused_rows_are_noted() {
+    let policy = policy::parse(
+        "builtins { digests = [\"sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824\"] }",
+        &[],
+    )
+    .unwrap();
+    let admitted = admit_with(&sample(), file_component(), &policy).unwrap();
+    assert_eq!(admitted.notes.len(), 1);
+    assert!(admitted.notes[0].message.contains("line 1"), "{:?}", admitted.notes);
+}
+
+#[test]
+fn modules_for_recovery_are_those_that_policy_lets_run() {
+    let modules = builtin_modules(&Policy::default(), &ENGINE).unwrap();
+    assert_eq!(modules.len(), builtins::all().len());
+    let denied = policy::parse("deny { modules = [\"file\"] }", &[]).unwrap();
+    assert_eq!(builtin_modules(&denied, &ENGINE).unwrap().len(), builtins::all().len() - 1);
+}

@@ -1,0 +1,168 @@
+//! The controller's half of the pipeline: a manifest and its modules to a bundle.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::error::RunError;
+use super::request::{CompileRequest, CompileSummary};
+use crate::builtins;
+use crate::bundle::{self, AssetContent, AssetFile, AssetSource};
+use crate::compile::{self, Asset, Compiled, Content, Sources};
+use crate::engine::{Engine, EngineOptions, Module};
+use crate::language::diagnostic::{Diagnostic, Diagnostics};
+use crate::manifest::{self, Files, Folder, Inputs};
+use crate::model::catalog::State;
+use crate::model::digest::{AssetDigest, BundleDigest, ComponentDigest};
+use crate::model::ids::TypeName;
+
+/// A compiled manifest with all that goes into its bundle.
+pub(super) struct Packed {
+    compiled: Compiled,
+    catalog: Vec<u8>,
+    components: BTreeMap<ComponentDigest, Vec<u8>>,
+    files: Arc<Folder>,
+    folder: PathBuf,
+}
+
+/// A bundle's digest and its size in bytes.
+pub(super) struct Measured {
+    digest: BundleDigest,
+    size: u64,
+}
+
+pub(super) fn compile(request: &CompileRequest) -> Result<Packed, RunError> {
+    let engine = Engine::new(EngineOptions { cache: request.cache.clone(), ..EngineOptions::default() })?;
+    let modules = load_modules(&engine, &request.modules)?;
+    let name = request.manifest.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let text = read_text(&request.manifest)?;
+    let manifest = Arc::new(manifest::read(&name, text).map_err(RunError::Manifest)?);
+    let folder = match request.manifest.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
+        _ => PathBuf::from("."),
+    };
+    let files = Folder::open(&folder).map_err(|source| RunError::Input { path: folder.clone(), source })?;
+    let files = Arc::new(files);
+    let facts = request.target_facts.as_deref().map(read_facts).transpose()?;
+    let inputs = inputs(request)?;
+    let modules_by_type = modules.iter().map(|(name, (module, _))| (name.clone(), module.clone())).collect();
+    let sources = Sources {
+        inputs: &inputs,
+        facts: facts.as_ref(),
+        files: Arc::clone(&files) as Arc<dyn Files>,
+        modules: &modules_by_type,
+    };
+    let compiled = compile::compile(manifest, &sources).map_err(RunError::Manifest)?;
+    let catalog = bundle::catalog::encode(&compiled.catalog).map_err(|source| RunError::Catalog { source })?;
+    let used = |digest: &ComponentDigest| compiled.catalog.modules.values().any(|module| module.component == *digest);
+    let components = modules.into_values().map(|(module, bytes)| (module.digest(), bytes));
+    let components = components.filter(|(digest, _)| used(digest)).collect();
+    Ok(Packed { compiled, catalog, components, files, folder })
+}
+
+/// The built-in modules, and those given on the command line, by resource type.
+fn load_modules(engine: &Engine, given: &[(String, PathBuf)]) -> Result<BTreeMap<TypeName, (Module, Vec<u8>)>, RunError> {
+    let mut modules = BTreeMap::new();
+    for builtin in builtins::all() {
+        let module = engine.load(builtin.bytes)?;
+        modules.insert(module.type_name().clone(), (module, builtin.bytes.to_vec()));
+    }
+    for (name, path) in given {
+        let bytes = read(path)?;
+        let module = engine.load(&bytes).map_err(|source| RunError::Module { name: name.clone(), source })?;
+        if module.type_name().as_str() != name {
+            return Err(RunError::OtherType { name: name.clone(), serves: module.type_name().to_string() });
+        }
+        if builtins::all().iter().any(|builtin| builtin.name == name) {
+            return Err(RunError::Reserved { name: name.clone() });
+        }
+        modules.insert(module.type_name().clone(), (module, bytes));
+    }
+    Ok(modules)
+}
+
+fn inputs(request: &CompileRequest) -> Result<Inputs, RunError> {
+    let mut inputs = Inputs::default();
+    for path in &request.variable_files {
+        inputs.file(&path.to_string_lossy(), read_text(path)?).map_err(RunError::Manifest)?;
+    }
+    for (name, value) in &request.variables {
+        inputs.variable(&format!("{name}={value}")).map_err(|error| RunError::Manifest(alone(*error)))?;
+    }
+    Ok(inputs)
+}
+
+fn alone(diagnostic: Diagnostic) -> Diagnostics {
+    Diagnostics { list: vec![diagnostic], ..Diagnostics::default() }
+}
+
+fn read_facts(path: &Path) -> Result<serde_json::Value, RunError> {
+    serde_json::from_str(&read_text(path)?).map_err(|error| RunError::Facts { path: path.to_owned(), source: error })
+}
+
+/// The largest file that is named on the command line: a component, a manifest, facts.
+const MAX_INPUT: u64 = 64 << 20;
+
+#[expect(clippy::disallowed_methods, reason = "inputs that the command line names")]
+fn read(path: &Path) -> Result<Vec<u8>, RunError> {
+    use std::io::Read as _;
+    let failed = |source| RunError::Input { path: path.to_owned(), source };
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).map_err(failed)?;
+    file.take(MAX_INPUT + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > MAX_INPUT {
+        return Err(RunError::InputTooLarge { path: path.to_owned(), cap: MAX_INPUT });
+    }
+    Ok(bytes)
+}
+
+fn read_text(path: &Path) -> Result<String, RunError> {
+    String::from_utf8(read(path)?).map_err(|_| RunError::InputNotText { path: path.to_owned() })
+}
+
+impl Packed {
+    pub(super) fn write(&self, output: &Path) -> Result<Measured, RunError> {
+        let measured = self.measure()?;
+        bundle::write(output, &self.catalog, &self.component_list(), &self.asset_list())?;
+        Ok(measured)
+    }
+
+    pub(super) fn measure(&self) -> Result<Measured, RunError> {
+        let (digest, size) = bundle::measure(&self.catalog, &self.component_list(), &self.asset_list())?;
+        Ok(Measured { digest, size })
+    }
+
+    pub(super) fn summary(&self, measured: &Measured) -> CompileSummary {
+        let catalog = &self.compiled.catalog;
+        let deferred = catalog.resources.iter().filter(|resource| matches!(resource.state, State::Deferred { .. }));
+        CompileSummary {
+            bundle: measured.digest,
+            size: measured.size,
+            owner: catalog.owner.clone(),
+            resources: catalog.resources.len(),
+            deferred: deferred.count(),
+            assets: catalog.assets.len(),
+            modules: catalog.modules.iter().map(|(name, module)| (name.clone(), module.component)).collect(),
+        }
+    }
+
+    fn component_list(&self) -> Vec<(ComponentDigest, &[u8])> {
+        self.components.iter().map(|(digest, bytes)| (*digest, bytes.as_slice())).collect()
+    }
+
+    fn asset_list(&self) -> Vec<AssetSource> {
+        self.compiled.assets.iter().map(|(digest, asset)| self.asset(*digest, asset)).collect()
+    }
+
+    fn asset(&self, digest: AssetDigest, asset: &Asset) -> AssetSource {
+        let content = match &asset.content {
+            Content::Bytes(bytes) => AssetContent::Bytes(bytes.to_vec()),
+            Content::Local(path) => {
+                let (files, name) = (Arc::clone(&self.files), path.clone());
+                let open = move || files.open(&name).map_err(std::io::Error::other);
+                AssetContent::File(AssetFile { path: self.folder.join(path), open: Arc::new(open) })
+            }
+        };
+        AssetSource { digest, size: asset.size, content }
+    }
+}

@@ -1,0 +1,10 @@
+//! Modules that misbehave in every way that `tests/guests/hostile` knows: what they try is stopped and named, and nobody else suffers.
+#![allow(clippy::disallowed_methods, reason = "looks at what guests did to folders of its own")]
+
+mod answers;
+mod definitions;
+mod limits;
+mod output;
+mod policy;
+mod rights;
+mod stage;

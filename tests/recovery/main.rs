@@ -1,0 +1,9 @@
+//! Runs that are lost on the way: killed at each entry of the journal, killed at random moments, and stopped by a module that cannot
+//! recover. What they leave is never half a file, and the next run goes on from it.
+#![allow(clippy::disallowed_methods, reason = "makes folders and processes of its own, and kills those")]
+
+mod concurrent;
+mod killed_at_events;
+mod killed_at_random;
+mod lost_run;
+mod unrecoverable;
