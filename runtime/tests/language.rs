@@ -31,12 +31,12 @@ impl NodeScope for Node {
     }
 
     fn output(&self, _resource: &ResourceId, _attribute: &str) -> Result<Json, String> {
-        Ok(json!(["o", 1]))
+        Ok(json!([5, 6]))
     }
 }
 
 fn facts() -> Json {
-    json!({ "t": true, "f": false, "n": 2, "s": "web", "l": [1, "b", [3]], "o": { "a": 1, "b": { "c": "x" } } })
+    json!({ "t": true, "f": false, "n": 2, "s": "web", "l": [1, 3], "o": { "a": 1, "b": { "c": "x" } } })
 }
 
 /// What an expression gives: settled, or for the node, or an error.
@@ -64,98 +64,133 @@ fn settle(left_over: &Expression) -> Result<Json, String> {
     evaluate_on_node(&read, &Node(facts())).map(|settled| settled.json).map_err(|error| error.to_string())
 }
 
-/// Expressions as text, right and wrong ones, of known and unknown parts.
+#[derive(Debug, Clone, Copy)]
+enum Of {
+    Number,
+    Text,
+    Bool,
+    List,
+    Object,
+}
+
+/// Builds an expression from a row of choices; when they run out, it takes the first each time.
+struct Builder {
+    choices: std::vec::IntoIter<u8>,
+}
+
+/// Expressions as text, most of them right, of known and unknown parts.
 fn expression() -> impl Strategy<Value = String> {
-    let leaf = prop_oneof![
-        Just("1"),
-        Just("0"),
-        Just("2.5"),
-        Just("true"),
-        Just("false"),
-        Just("null"),
-        Just("\"x\""),
-        Just("\"\""),
-        Just("[]"),
-        Just("{}"),
-        Just("[1, \"b\"]"),
-        Just("{ a = 1, b = [2] }"),
-        Just("var.v"),
-        Just("var.v[1].a"),
-        Just("local.k"),
-        Just("local.d"),
-        Just("facts.t"),
-        Just("facts.f"),
-        Just("facts.n"),
-        Just("facts.s"),
-        Just("facts.l"),
-        Just("facts.o"),
-        Just("facts.o.b.c"),
-        Just("facts.none"),
-        Just("u.r.known"),
-        Just("u.r.later"),
-    ]
-    .prop_map(str::to_owned);
-    leaf.prop_recursive(5, 48, 4, |inner| {
-        let e = || inner.clone();
-        let operator = prop_oneof![
-            Just("+"),
-            Just("-"),
-            Just("*"),
-            Just("/"),
-            Just("%"),
-            Just("=="),
-            Just("!="),
-            Just("<"),
-            Just(">="),
-            Just("&&"),
-            Just("||")
-        ];
-        let one = prop_oneof![
-            Just("upper"),
-            Just("length"),
-            Just("keys"),
-            Just("tostring"),
-            Just("jsonencode"),
-            Just("flatten"),
-            Just("try"),
-            Just("can"),
-            Just("abs"),
-            Just("distinct"),
-            Just("nonsensitive"),
-            Just("sensitive")
-        ];
-        let two = prop_oneof![
-            Just("concat"),
-            Just("merge"),
-            Just("lookup"),
-            Just("contains"),
-            Just("try"),
-            Just("max"),
-            Just("format")
-        ];
-        prop_oneof![
-            (e(), operator, e()).prop_map(|(a, operator, b)| format!("({a} {operator} {b})")),
-            (e(), e(), e()).prop_map(|(a, b, c)| format!("({a} ? {b} : {c})")),
-            (e(), e()).prop_map(|(a, b)| format!("[{a}, {b}]")),
-            (e(), e()).prop_map(|(a, b)| format!("{{ (tostring({a})) = {b}, z = {a} }}")),
-            (e(), e()).prop_map(|(a, b)| format!("{a}[{b}]")),
-            e().prop_map(|a| format!("({a}).a")),
-            e().prop_map(|a| format!("({a})[*]")),
-            e().prop_map(|a| format!("({a})[*].a")),
-            e().prop_map(|a| format!("(!{a})")),
-            e().prop_map(|a| format!("(-({a}))")),
-            (one, e()).prop_map(|(name, a)| format!("{name}({a})")),
-            (two.clone(), e(), e()).prop_map(|(name, a, b)| format!("{name}({a}, {b})")),
-            (two, e()).prop_map(|(name, a)| format!("{name}({a}...)")),
-            (e(), e()).prop_map(|(a, b)| format!("\"p${{{a}}}%{{ if {b} }}y%{{ else }}n%{{ endif }}\"")),
-            (e(), e()).prop_map(|(a, b)| format!("\"%{{ for x in {a} }}${{x}}${{{b}}}%{{ endfor }}\"")),
-            (e(), e()).prop_map(|(a, b)| format!("[for x in {a} : [x, {b}]]")),
-            (e(), e()).prop_map(|(a, b)| format!("[for i, x in {a} : [for x in {b} : [i, x]] if x != i]")),
-            (e(), e()).prop_map(|(a, b)| format!("{{ for k, x in {a} : \"${{k}}\" => [x, {b}] }}")),
-            (e(), e()).prop_map(|(a, b)| format!("{{ for x in {a} : tostring({b}) => x... }}")),
-            (e(), e()).prop_map(|(a, b)| format!("[for x in {a} : [for y in [x] : [for x in {b} : [y, x]]]]")),
-        ]
+    prop::collection::vec(any::<u8>(), 1..60).prop_map(|choices| {
+        let mut builder = Builder { choices: choices.into_iter() };
+        let kind = builder.kind();
+        builder.of(kind, 5)
     })
+}
+
+impl Builder {
+    fn pick<'p>(&mut self, from: &[&'p str]) -> &'p str {
+        from[usize::from(self.choices.next().unwrap_or(0)) % from.len()]
+    }
+
+    fn kind(&mut self) -> Of {
+        match self.pick(&["t", "n", "b", "l", "o"]) {
+            "t" => Of::Text,
+            "n" => Of::Number,
+            "b" => Of::Bool,
+            "l" => Of::List,
+            _ => Of::Object,
+        }
+    }
+
+    fn leaf(&mut self, kind: Of) -> String {
+        let leaves: &[&str] = match kind {
+            Of::Number => &["1", "0", "2.5", "facts.n", "var.v[0]", "facts.l[0]", "facts.o.a"],
+            Of::Text => {
+                &["\"x\"", "\"\"", "local.k", "local.d", "facts.s", "facts.o.b.c", "u.r.known", "var.v[1].a", "facts.none"]
+            }
+            Of::Bool => &["true", "false", "facts.t", "facts.f"],
+            Of::List => &["[]", "[3, 1]", "facts.l", "u.r.later", "[facts.n, 7]", "null[*]", "facts.l[*]"],
+            Of::Object => &["{}", "{ a = 1, b = 2 }", "facts.o", "{ a = facts.s }", "var.v[1]"],
+        };
+        self.pick(leaves).to_owned()
+    }
+
+    /// An expression of a kind, or now and then of another: each letter of a pattern after `$` stands for a part of that kind.
+    fn of(&mut self, kind: Of, depth: u32) -> String {
+        let wrong = self.choices.next().is_some_and(|choice| choice < 8);
+        let kind = if wrong { self.kind() } else { kind };
+        if depth == 0 || self.choices.len() == 0 {
+            return self.leaf(kind);
+        }
+        let general = [
+            "($b ? $s : $s)",
+            "try([$a][1], $s)",
+            "try($s, $s)",
+            "{ a = $s, b = $a }.a",
+            "[$a, $s][1]",
+            "jsondecode(jsonencode($s))",
+        ];
+        let own: &[&str] = match kind {
+            Of::Number => {
+                &["($n + $n)", "($n * $n)", "($n - $n)", "($n / $n)", "($n % $n)", "(-($n))", "length($l)", "max($n, $l...)"]
+            }
+            Of::Text => &[
+                "\"p${$t}%{ if $b }y%{ else }n%{ endif }\"",
+                "\"%{ for i, x in $l }${i}${x}${$n},%{ endfor }\"",
+                "upper($t)",
+                "join($t, $l)",
+                "jsonencode($a)",
+                "format(\"%s-%v\", $t, $a)",
+                "nonsensitive(sensitive($t))",
+            ],
+            Of::Bool => {
+                &["($b && $b)", "($b || $b)", "($n < $n)", "($a == $a)", "($s != $s)", "(!$b)", "can($a)", "contains($l, $n)"]
+            }
+            Of::List => &[
+                "[$n, $n]",
+                "[for x in $l : $n]",
+                "[for i, x in $l : i if x != i]",
+                "flatten([for i, x in $l : [for x in $l : [i, x]]])",
+                "flatten([for x in $l : [for y in [x] : [for x in $l : [y, x]]]])",
+                "concat($l, $l)",
+                "[for x in ($l)[*] : try(x + $n, 0)]",
+                "[for k, x in $o : length(k)]",
+            ],
+            Of::Object => &[
+                "{ (\"k${$t}\") = $a, z = 1 }",
+                "merge($o, $o)",
+                "{ for i, x in $l : \"${i}\" => [x, $a] }",
+                "{ for x in $l : $t => x... }",
+                "{ for k, x in $o : k => x if $b }",
+            ],
+        };
+        let pattern = if self.pick(&["own", "own", "general"]) == "own" { self.pick(own) } else { self.pick(&general) };
+        self.fill(pattern, kind, depth - 1)
+    }
+
+    fn fill(&mut self, pattern: &str, kind: Of, depth: u32) -> String {
+        let mut text = String::new();
+        let mut rest = pattern.chars().peekable();
+        while let Some(c) = rest.next() {
+            let part = rest.peek().filter(|_| c == '$').copied();
+            let kind = match part {
+                Some('n') => Of::Number,
+                Some('t') => Of::Text,
+                Some('b') => Of::Bool,
+                Some('l') => Of::List,
+                Some('o') => Of::Object,
+                Some('s') => kind,
+                Some('a') => self.kind(),
+                _ => {
+                    text.push(c);
+                    continue;
+                }
+            };
+            rest.next();
+            text.push_str(&self.of(kind, depth));
+        }
+        text
+    }
 }
 
 /// Both ways of evaluating, compared.
@@ -180,6 +215,12 @@ fn left_overs_mean_the_same() {
         "{ for k, x in facts.o : k => can(x.c) }",
         "true && facts.n",
         "u.r.later[*]",
+        "try({ a = 1, b = facts.none }.a, 2)",
+        "try({ a = 1, b = facts.none }, 2)",
+        "[1 / 0, facts.n][1]",
+        "can([facts.none])",
+        "[for x in [1, 2] : x == 1 ? 5 : upper(facts.n)][0]",
+        "length([1 / 0])",
     ] {
         compare(case).unwrap_or_else(|message| panic!("{message}"));
     }

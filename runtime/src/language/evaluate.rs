@@ -3,9 +3,10 @@
 //! One evaluator does both. What the [`Scope`] does not know yet it answers with a deferred value, and everything computed from that
 //! becomes an expression in turn, with the known parts put in. A scope that knows everything leaves nothing deferred.
 //!
-//! It holds: evaluating what is left over, where the rest is known, gives the value (or the error) that evaluating the whole there gives.
-//! A part that may not be needed, such as a branch whose condition is deferred, must therefore not fail early: its error becomes
-//! `Kind::Fail`. Limits, cycles and files that cannot be read do fail at once.
+//! It holds: evaluating what is left over, where the rest is known, gives the value (or an error) that evaluating the whole there gives.
+//! A part that may not be needed must therefore not fail early. A branch whose condition is deferred becomes `Kind::Fail` with its
+//! error; a member of a list or object that fails becomes `Data::Failed`, an error only for what uses it, because a deferred member that
+//! will fail cannot be an error for those that use another. Limits, cycles and files that cannot be read do fail at once.
 
 mod calls;
 mod limits;
@@ -137,10 +138,23 @@ pub trait Scope {
 
 /// Evaluates an expression; `depth` is how deep the evaluation is that asks for it, 0 at the outside.
 ///
+/// The value may have members that failed: see [`Value::failures`].
+///
 /// # Errors
 /// With one message, the first.
 pub fn evaluate(expression: &Expression, scope: &dyn Scope, depth: u32) -> Evaluated {
     Evaluator { scope, bound: Vec::new(), in_template: false, depth, binders: 0 }.value(expression)
+}
+
+/// The value, if none of its members failed.
+///
+/// # Errors
+/// With the first member's failure.
+pub fn whole(value: Value) -> Evaluated {
+    match value.failures().first() {
+        Some(error) => Err(Failure::Wrong(Box::new((*error).clone()))),
+        None => Ok(value),
+    }
 }
 
 /// One evaluation in progress.
@@ -163,7 +177,18 @@ impl Evaluator<'_> {
         self.depth += 1;
         let value = self.kind(&expression.kind, &expression.place);
         self.depth -= 1;
-        value
+        match value {
+            Ok(value) if matches!(value.data(), Data::Failed(_)) => whole(value),
+            value => value,
+        }
+    }
+
+    /// A member of a list or object: it may fail, and is an error for what uses it.
+    fn member(&mut self, expression: &Expression) -> Evaluated {
+        match self.value(expression) {
+            Err(Failure::Wrong(message)) => Ok(Value::failed(*message)),
+            value => value,
+        }
     }
 
     fn kind(&mut self, kind: &Kind, place: &Place) -> Evaluated {
@@ -290,7 +315,7 @@ impl Evaluator<'_> {
     }
 
     fn list(&mut self, items: &[Expression], place: &Place) -> Evaluated {
-        let items = items.iter().map(|item| self.value(item)).collect::<Result<_, _>>()?;
+        let items = items.iter().map(|item| self.member(item)).collect::<Result<_, _>>()?;
         self.made(Value::list(items), place)
     }
 }

@@ -14,6 +14,7 @@ pub mod suggest;
 pub mod value;
 
 mod lower;
+mod marks;
 mod node;
 mod references;
 mod templates;

@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use super::evaluate::{Budget, Evaluated, Failure, Scope, evaluate};
+use super::evaluate::{Budget, Evaluated, Failure, Scope, evaluate, whole};
 use super::functions::{self, Run};
 use super::value::Value;
 use crate::model::expression::{Expression, ForForm, Kind, Place};
@@ -47,7 +47,7 @@ pub struct NodeError {
 /// With the first error.
 pub fn evaluate_on_node(expression: &Expression, scope: &dyn NodeScope) -> Result<Settled, NodeError> {
     let on_node = OnNode { scope, budget: Budget::new(Budget::NODE) };
-    let value = evaluate(expression, &on_node, 0).map_err(|failure| to_error(failure, expression))?;
+    let value = evaluate(expression, &on_node, 0).and_then(whole).map_err(|failure| to_error(failure, expression))?;
     let sensitive = value.marks().is_sensitive();
     let json = value.json().ok_or_else(|| error(&expression.place, "the value is still deferred"))?;
     Ok(Settled { json, sensitive })

@@ -1,13 +1,14 @@
 //! Values with marks: where they came from, whether they are sensitive, and what of them is not known yet.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
 
+use super::diagnostic::Diagnostic;
+pub use super::marks::Marks;
 use super::number;
 use crate::model::expression::{Expression, Kind, MAX_EXPRESSION_DEPTH, Place};
-use crate::model::ids::{ResourceId, TypeName};
 
 /// The most that a value may weigh: roughly its bytes as JSON, shared parts counted each time that they occur.
 pub const MAX_WEIGHT: u64 = 64 << 20;
@@ -17,55 +18,6 @@ pub const MAX_LEFT_OVER: u64 = 16 << 20;
 
 /// How deep lists and objects may nest in a value.
 pub const MAX_VALUE_DEPTH: u32 = 48;
-
-/// What a value carries beside itself.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Marks {
-    resources: Option<Arc<BTreeSet<ResourceId>>>,
-    sensitive: bool,
-}
-
-impl Marks {
-    /// The mark of a value that came from a resource.
-    pub fn resource(id: &ResourceId) -> Self {
-        Self { resources: Some(Arc::new(BTreeSet::from([id.clone()]))), sensitive: false }
-    }
-
-    /// The mark of a sensitive value.
-    pub fn sensitive() -> Self {
-        Self { resources: None, sensitive: true }
-    }
-
-    /// Whether it must not be shown.
-    pub fn is_sensitive(&self) -> bool {
-        self.sensitive
-    }
-
-    /// The resources whose attributes went into it.
-    pub fn resources(&self) -> impl Iterator<Item = &ResourceId> {
-        self.resources.iter().flat_map(|resources| resources.iter())
-    }
-
-    /// The modules that serve those resources.
-    pub fn modules(&self) -> BTreeSet<&TypeName> {
-        self.resources().map(|id| &id.type_name).collect()
-    }
-
-    /// Adds what `other` carries.
-    pub fn join(&mut self, other: &Marks) {
-        self.sensitive |= other.sensitive;
-        match (&mut self.resources, &other.resources) {
-            (_, None) => {}
-            (own @ None, Some(theirs)) => *own = Some(theirs.clone()),
-            (Some(own), Some(theirs)) if theirs.is_subset(own) => {}
-            (Some(own), Some(theirs)) => Arc::make_mut(own).extend(theirs.iter().cloned()),
-        }
-    }
-
-    fn without_sensitivity(&self) -> Self {
-        Self { resources: self.resources.clone(), sensitive: false }
-    }
-}
 
 /// What a value is.
 #[derive(Debug, Clone, PartialEq)]
@@ -84,6 +36,8 @@ pub enum Data {
     Object(Arc<BTreeMap<String, Value>>),
     /// Settled on the node, by this expression.
     Deferred(Arc<Expression>),
+    /// A member of a list or object that could not be evaluated. Using it is the error; nothing need use it.
+    Failed(Arc<Diagnostic>),
 }
 
 /// A value with its marks. Clones are cheap: contents are shared.
@@ -93,7 +47,10 @@ pub struct Value {
     marks: Marks,
     weight: u64,
     depth: u32,
+    /// Whether nothing in it is deferred, nor failed.
     known: bool,
+    /// Whether something in it failed.
+    failed: bool,
 }
 
 /// A value grew beyond [`MAX_WEIGHT`] or [`MAX_VALUE_DEPTH`], or holds a number that cannot be held.
@@ -118,7 +75,7 @@ pub enum ValueError {
 
 impl Value {
     fn scalar(data: Data, weight: u64) -> Self {
-        Self { data, marks: Marks::default(), weight, depth: 0, known: true }
+        Self { data, marks: Marks::default(), weight, depth: 0, known: true, failed: false }
     }
 
     /// `null`.
@@ -159,8 +116,7 @@ impl Value {
     /// # Errors
     /// If it is too large or too deep.
     pub fn list(items: Vec<Value>) -> Result<Self, ValueError> {
-        let (weight, depth, known) = measure(items.iter(), 0);
-        Self { data: Data::List(Arc::new(items)), marks: Marks::default(), weight, depth, known }.checked()
+        Self::composite(measure(items.iter(), 0), Data::List(Arc::new(items)))
     }
 
     /// An object.
@@ -169,8 +125,7 @@ impl Value {
     /// If it is too large or too deep.
     pub fn object(members: BTreeMap<String, Value>) -> Result<Self, ValueError> {
         let keys = members.keys().map(|key| key.len() as u64 + 4).sum();
-        let (weight, depth, known) = measure(members.values(), keys);
-        Self { data: Data::Object(Arc::new(members)), marks: Marks::default(), weight, depth, known }.checked()
+        Self::composite(measure(members.values(), keys), Data::Object(Arc::new(members)))
     }
 
     /// A value that an expression settles on the node. Lists and objects in what it becomes are not counted in its depth.
@@ -183,7 +138,18 @@ impl Value {
         }
         let weight = weigh(&expression);
         check_left_over(weight)?;
-        Self { data: Data::Deferred(Arc::new(expression)), marks, weight, depth: 0, known: false }.checked()
+        Self { data: Data::Deferred(Arc::new(expression)), marks, weight, depth: 0, known: false, failed: false }.checked()
+    }
+
+    /// A member that could not be evaluated.
+    pub fn failed(error: Diagnostic) -> Self {
+        let weight = 48 + error.summary.len() as u64;
+        Self { failed: true, known: false, ..Self::scalar(Data::Failed(Arc::new(error)), weight) }
+    }
+
+    fn composite(measured: Measured, data: Data) -> Result<Self, ValueError> {
+        let Measured { weight, depth, known, failed } = measured;
+        Self { data, marks: Marks::default(), weight, depth, known, failed }.checked()
     }
 
     /// A known value of JSON, without marks.
@@ -241,7 +207,8 @@ impl Value {
             }
             other => other.clone(),
         };
-        Self { data, marks: self.marks.without_sensitivity(), ..*self }
+        let Self { weight, depth, known, failed, .. } = *self;
+        Self { data, marks: self.marks.without_sensitivity(), weight, depth, known, failed }
     }
 
     /// What it is.
@@ -268,6 +235,17 @@ impl Value {
     /// Whether all of it is known.
     pub fn is_known(&self) -> bool {
         self.known
+    }
+
+    /// The errors in it: of its members that could not be evaluated.
+    pub fn failures(&self) -> Vec<&Diagnostic> {
+        match &self.data {
+            _ if !self.failed => Vec::new(),
+            Data::Failed(error) => vec![error],
+            Data::List(items) => items.iter().flat_map(Self::failures).collect(),
+            Data::Object(members) => members.values().flat_map(Self::failures).collect(),
+            _ => Vec::new(),
+        }
     }
 
     /// Roughly its bytes as JSON.
@@ -299,6 +277,7 @@ impl Value {
             Data::List(_) => "a list",
             Data::Object(_) => "an object",
             Data::Deferred(_) => "a value that only the node knows",
+            Data::Failed(_) => "an error",
         }
     }
 
@@ -314,7 +293,7 @@ impl Value {
                 let members = members.iter().map(|(key, value)| Some((key.clone(), value.json()?)));
                 Json::Object(members.collect::<Option<Map<_, _>>>()?)
             }
-            Data::Deferred(_) => return None,
+            Data::Deferred(_) | Data::Failed(_) => return None,
         })
     }
 
@@ -331,15 +310,27 @@ impl Value {
                 Expression::new(Kind::Object(members), place)
             }
             Data::Deferred(expression) => expression.as_ref().clone(),
+            Data::Failed(error) => Expression::new(Kind::Fail(error.summary.clone()), error.place.as_ref().unwrap_or(place)),
             // Everything else is known.
             _ => Expression::new(Kind::Literal(Json::Null), place),
         }
     }
 }
 
-fn measure<'v>(values: impl Iterator<Item = &'v Value>, start: u64) -> (u64, u32, bool) {
-    values.fold((start + 2, 1, true), |(weight, depth, known), value| {
-        (weight.saturating_add(value.weight + 1), depth.max(value.depth + 1), known && value.known)
+struct Measured {
+    weight: u64,
+    depth: u32,
+    known: bool,
+    failed: bool,
+}
+
+fn measure<'v>(values: impl Iterator<Item = &'v Value>, start: u64) -> Measured {
+    let empty = Measured { weight: start + 2, depth: 1, known: true, failed: false };
+    values.fold(empty, |sum, value| Measured {
+        weight: sum.weight.saturating_add(value.weight + 1),
+        depth: sum.depth.max(value.depth + 1),
+        known: sum.known && value.known,
+        failed: sum.failed || value.failed,
     })
 }
 
@@ -376,6 +367,8 @@ fn json_weight(json: &Json) -> u64 {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+
+    use crate::model::ids::{ResourceId, TypeName};
 
     use super::*;
 

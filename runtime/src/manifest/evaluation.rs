@@ -145,8 +145,9 @@ impl Evaluation {
     pub fn check_locals(&self, exports: &dyn Exports) {
         let reader = Reader { evaluation: self, exports, trail: &Trail::default() };
         for (name, expression) in &self.manifest.locals {
-            if let Err(failure) = reader.local(name, &expression.place, 0) {
-                self.report(failure);
+            match reader.local(name, &expression.place, 0) {
+                Ok(value) => self.report_members(&value),
+                Err(failure) => self.report(failure),
             }
         }
     }
@@ -181,10 +182,21 @@ impl Evaluation {
             let deep = !value.is_known() && value.residual(&expression.place).depth() > MAX_EXPRESSION_DEPTH;
             if deep { Err(Failure::fatal(&expression.place, ValueError::ExpressionTooDeep.to_string())) } else { Ok(value) }
         });
-        value.map_err(|failure| {
-            self.report(failure);
-            Failed
-        })
+        match value {
+            Ok(value) if value.failures().is_empty() => Ok(value),
+            Ok(value) => {
+                self.report_members(&value);
+                Err(Failed)
+            }
+            Err(failure) => {
+                self.report(failure);
+                Err(Failed)
+            }
+        }
+    }
+
+    fn report_members(&self, value: &Value) {
+        value.failures().into_iter().for_each(|error| self.add(error.clone()));
     }
 
     fn report(&self, failure: Failure) {

@@ -1,6 +1,6 @@
 //! Function calls.
 
-use super::{Evaluated, Evaluator, Failure};
+use super::{Evaluated, Evaluator, Failure, whole};
 use crate::language::functions::{self, Arguments, Function, Run, Special};
 use crate::language::value::{Data, Marks, Value};
 use crate::model::expression::{Expression, Kind, Place};
@@ -26,6 +26,9 @@ impl Evaluator<'_> {
         };
         let mut marks = Marks::default();
         values.iter().for_each(|value| marks.join(&value.marks()));
+        if let Some(error) = values.iter().find_map(|value| value.failures().first().copied()) {
+            return Err(Failure::Wrong(Box::new(error.clone())));
+        }
         if values.iter().any(|value| !value.is_known()) {
             self.check_parts(&values, place)?;
             let written = |index: usize| arguments.get(index).map_or(place, |argument| &argument.place);
@@ -80,7 +83,7 @@ impl Evaluator<'_> {
     fn try_each(&mut self, arguments: &[Expression], place: &Place) -> Evaluated {
         let mut last = Failure::wrong(place, "`try` has nothing to try");
         for (index, argument) in arguments.iter().enumerate() {
-            match self.value(argument) {
+            match self.value(argument).and_then(whole) {
                 Ok(value) if value.is_known() => return Ok(value),
                 Ok(value) => return self.left_over_try(value, argument, &arguments[index + 1..], place),
                 Err(failure @ Failure::Wrong(_)) => last = failure,
@@ -101,7 +104,7 @@ impl Evaluator<'_> {
 
     fn can(&mut self, arguments: &[Expression], place: &Place) -> Evaluated {
         let Some(argument) = arguments.first() else { return Err(Failure::wrong(place, "`can` takes 1 argument")) };
-        match self.value(argument) {
+        match self.value(argument).and_then(whole) {
             Ok(value) if value.is_known() => Ok(Value::bool(true).marked(&value.marks())),
             Ok(value) => {
                 let arguments = vec![value.residual(&argument.place)];
@@ -134,6 +137,7 @@ impl Evaluator<'_> {
 
     /// A value marked as sensitive; the node marks again what it settles.
     fn sensitive(&mut self, value: &Value, written: &Place, place: &Place) -> Evaluated {
+        let value = &whole(value.clone())?;
         if value.is_known() {
             return Ok(value.clone().marked(&Marks::sensitive()));
         }

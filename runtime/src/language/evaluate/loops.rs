@@ -63,7 +63,9 @@ impl Evaluator<'_> {
             }
         }
         let ForForm::Object { key: written, .. } = &each.form else {
-            let value = self.value(&each.body)?;
+            // The bodies of a text are all used.
+            let text = matches!(each.form, ForForm::Text);
+            let value = if text { self.value(&each.body)? } else { self.member(&each.body)? };
             if let Made::List(items) = made {
                 items.push(value);
             }
@@ -76,7 +78,7 @@ impl Evaluator<'_> {
             Data::Deferred(_) => return Ok(Err(NotKnown)),
             _ => return Err(Failure::wrong(&written.place, format!("a key must be a string, not {}", key.type_name()))),
         };
-        let value = self.value(&each.body)?;
+        let value = self.member(&each.body)?;
         match made {
             Made::Groups(groups) => groups.entry(name).or_default().push(value),
             Made::Object(members) => {
@@ -172,7 +174,7 @@ impl Evaluator<'_> {
         let mut items = Vec::with_capacity(elements.len());
         for element in elements {
             self.bound.push((name.to_owned(), element));
-            let item = self.value(each);
+            let item = self.member(each);
             self.bound.pop();
             items.push(item?);
         }

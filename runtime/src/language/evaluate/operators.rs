@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Evaluated, Evaluator, Failure};
+use super::{Evaluated, Evaluator, Failure, whole};
 use crate::language::functions::{Text, scalar_text};
 use crate::language::value::{Data, Marks, Value, check_left_over};
 use crate::model::expression::{Expression, Kind, Operator, Place};
@@ -54,7 +54,7 @@ impl Evaluator<'_> {
         if matches!(operator, Operator::And | Operator::Or) {
             return self.logical(operator, left, right, place);
         }
-        let (a, b) = (self.value(left)?, self.value(right)?);
+        let (a, b) = (whole(self.value(left)?)?, whole(self.value(right)?)?);
         let mut marks = a.marks();
         marks.join(&b.marks());
         let equality = matches!(operator, Operator::Equal | Operator::NotEqual);
@@ -188,7 +188,7 @@ impl Evaluator<'_> {
     pub(super) fn object(&mut self, members: &[(Expression, Expression)], place: &Place) -> Evaluated {
         let mut evaluated = Vec::with_capacity(members.len());
         for (key, value) in members {
-            evaluated.push((self.value(key)?, self.value(value)?));
+            evaluated.push((self.value(key)?, self.member(value)?));
         }
         let mut marks = Marks::default();
         let mut object = BTreeMap::new();
