@@ -173,7 +173,8 @@ fn files_that_are_not_there() {
     assert_snapshot!(node.run(&["inspect", "none.wasm.tar"]), @r"
     exit 74
     --- stderr
-    error: cannot open the bundle
+    error: the bundle `none.wasm.tar` cannot be used
+      caused by: cannot open the bundle
       caused by: No such file or directory (os error 2)
     ");
     assert_snapshot!(node.run(&["compile", "site.hcl", "-o", "no/such/folder/b"]), @r#"
@@ -209,13 +210,17 @@ fn what_is_no_bundle() {
     assert_snapshot!(node.run(&["inspect", "text.wasm.tar"]), @r"
     exit 65
     --- stderr
-    error: the archive breaks the bundle format at byte 0
+    error: the bundle `text.wasm.tar` cannot be used
+      caused by: the archive breaks the bundle format at byte 0
       caused by: the file ends too early: the end of the archive is missing
+    hint: the file was damaged or changed: fetch it again, or compile the manifest again
     ");
     assert_snapshot!(node.run(&["plan", "text.wasm.tar"]), @r"
     exit 65
     --- stderr
-    error: the archive breaks the bundle format at byte 0
+    error: the bundle `text.wasm.tar` cannot be used
+      caused by: the archive breaks the bundle format at byte 0
       caused by: the file ends too early: the end of the archive is missing
+    hint: the file was damaged or changed: fetch it again, or compile the manifest again
     ");
 }

@@ -295,6 +295,8 @@ fn a_policy_that_cannot_be_used() {
     exit 65
     --- stderr
     error: the policy `policy.hcl` is wrong in 1 place
+      1:1: unknown row `modul`
+        hint: known here: `module`, `builtins`, `deny`
     ");
 }
 

@@ -41,15 +41,24 @@ fn inspect_a_built_in_module() {
     digest   sha256:[digest]
 
     attributes
-      path     string                                                   required, identity, exported                  The absolute path on the node, without `.`, `..`, double or trailing slashes. A link at the path itself is not followed.
-      ensure   "file" | "directory" | "symlink" | "absent" | "present"  identity, nullable, exported, default "file"  What is to be at the path.
-      force    boolean                                                  identity, nullable, default false             Whether an object of another kind may be replaced, and a directory removed with all that it holds.
-      content  string                                                   nullable                                      The file's content as text. Not with `source`.
-      source   string                                                   source, nullable                              A file beneath the manifest's folder that has the content. Not with `content`.
-      owner    string or integer                                        nullable, exported                            The owner: a user name or a numeric id. Names are looked up on the node.
-      group    string or integer                                        nullable, exported                            The group: a name or a numeric id. Names are looked up on the node.
-      mode     string                                                   nullable, exported                            The permissions: octal as `0644` or `644`, or symbolic for all three classes as `u=rw,go=r`. Others read it as four octal digits.
-      target   string                                                   nullable, exported                            Where a symbolic link points, kept as it is written.
+      path     string                                                   required, identity, exported
+          The absolute path on the node, without `.`, `..`, double or trailing slashes. A link at the path itself is not followed.
+      ensure   "file" | "directory" | "symlink" | "absent" | "present"  identity, nullable, exported, default "file"
+          What is to be at the path.
+      force    boolean                                                  identity, nullable, default false
+          Whether an object of another kind may be replaced, and a directory removed with all that it holds.
+      content  string                                                   nullable
+          The file's content as text. Not with `source`.
+      source   string                                                   source, nullable
+          A file beneath the manifest's folder that has the content. Not with `content`.
+      owner    string or integer                                        nullable, exported
+          The owner: a user name or a numeric id. Names are looked up on the node.
+      group    string or integer                                        nullable, exported
+          The group: a name or a numeric id. Names are looked up on the node.
+      mode     string                                                   nullable, exported
+          The permissions: octal as `0644` or `644`, or symbolic for all three classes as `u=rw,go=r`. Others read it as four octal digits.
+      target   string                                                   nullable, exported
+          Where a symbolic link points, kept as it is written.
 
     ensure
       file       default, also present  A regular file; an empty one is made if neither content nor source is given and none is there.

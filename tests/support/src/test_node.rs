@@ -86,7 +86,9 @@ impl TestNode {
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command.args(arguments).current_dir(self.folder.path()).env_clear();
-        command.env("HOME", self.path("home")).env("RUNTIME_CACHE_DIR", self.path("cache")).env("TMPDIR", self.path("home"));
+        command.env("HOME", self.path("home")).env("TMPDIR", self.path("home"));
+        // Compiled code is named by its digest, so tests can share it; it is used where no other user can write.
+        command.env("RUNTIME_CACHE_DIR", self.program.with_file_name("test-code-cache"));
         let is_node_command = arguments.first().is_some_and(|name| NODE_COMMANDS.contains(name));
         if is_node_command && !arguments.contains(&"--root") {
             command.arg("--root").arg(self.root());
