@@ -120,23 +120,78 @@ fn new_writes_a_crate_once() {
 fn a_new_module_is_built_inspected_granted_and_held_to_its_grant() {
     let node = node();
     let digest = build_greeting(&node);
-    assert_snapshot!(node.run(&["module", "inspect", "greeting.wasm"]), @"");
+    assert_snapshot!(node.run(&["module", "inspect", "greeting.wasm"]), @r#"
+    exit 0
+    --- stdout
+    type     greeting
+    summary  A file that holds one line of text.
+    schema   1
+    digest   sha256:[digest]
+
+    attributes
+      path  string  required, identity, exported  The absolute path of the file.
+      text  string  required                      The line, without its end.
+
+    rights that it asks for
+      files.read   /srv/**  to see what the file holds
+      files.write  /srv/**  to write the file
+
+    policy row that grants them
+      module "greeting" {
+        digest = "sha256:[digest]"
+        files { read = ["/srv/**"] }
+        files { write = ["/srv/**"] }
+      }
+    "#);
 
     node.write("site.hcl", "resource \"greeting\" \"hello\" {\n  path = \"/srv/hello\"\n  text = \"Hello\"\n}\n");
     node.write("root/srv/.keep", "");
     node.run(&["compile", "site.hcl", "-o", "site.wasm.tar", "--module", "greeting=greeting.wasm"]).success();
     node.write("empty.hcl", "");
-    assert_snapshot!(node.run(&["apply", "site.wasm.tar", "--policy", "empty.hcl"]), @"");
+    assert_snapshot!(node.run(&["apply", "site.wasm.tar", "--policy", "empty.hcl"]), @r#"
+    exit 4
+    --- stderr
+    refused: no policy row allows the module `greeting` (sha256:[digest])
+    hint: the owner of this node can allow it in the policy:
+      module "greeting" {
+        digest = "sha256:[digest]"
+        files {
+          read  = ["/srv/hello"]
+          write = ["/srv/hello"]
+        }
+      }
+    "#);
 
     let row = |scope: &str| {
         let files = format!("files {{\n    read  = [\"{scope}\"]\n    write = [\"{scope}\"]\n  }}");
         format!("module \"greeting\" {{\n  digest = \"{digest}\"\n  {files}\n}}\n")
     };
     node.write("narrow.hcl", row("/srv/greetings/**"));
-    assert_snapshot!(node.run(&["apply", "site.wasm.tar", "--policy", "narrow.hcl"]), @"");
+    assert_snapshot!(node.run(&["apply", "site.wasm.tar", "--policy", "narrow.hcl"]), @r#"
+    exit 4
+    --- stderr
+    refused: `greeting` declares to read `/srv/hello` and 1 more, which the policy does not grant it
+    hint: the owner of this node can allow it in the policy:
+      module "greeting" {
+        digest = "sha256:[digest]"
+        files {
+          read  = ["/srv/hello"]
+          write = ["/srv/hello"]
+        }
+      }
+    "#);
     assert!(!node.path("root/srv/hello").exists());
 
     node.write("policy.hcl", row("/srv/**"));
-    assert_snapshot!(node.run(&["apply", "site.wasm.tar", "--policy", "policy.hcl"]), @"");
+    assert_snapshot!(node.run(&["apply", "site.wasm.tar", "--policy", "policy.hcl"]), @r#"
+    exit 0
+    --- stdout
+    run [run] of `site`, serial 0, bundle [short]
+
+      + greeting.hello: created [greeting [short]]
+        text: (none) -> "Hello" (the text differs)
+
+    apply: 1 changed, 0 unchanged, 0 skipped
+    "#);
     assert_eq!(node.read("root/srv/hello"), "Hello\n");
 }

@@ -3,8 +3,6 @@
 //! Beside a valid one stands `NAME.json`, what its attributes evaluate to; beside an invalid one `NAME.err`, the whole message. Optional for
 //! both: `NAME.facts.json` (the target's facts), `NAME.vars` (one `--var` a line), and files to read under `files/`. With `BLESS=1`
 //! in the environment expected files are written instead of compared.
-#![allow(clippy::disallowed_methods, reason = "reads the golden files, and writes them when asked to")]
-
 #![expect(clippy::disallowed_methods, reason = "cases are files, and the environment says whether to write them")]
 
 use std::collections::BTreeMap;

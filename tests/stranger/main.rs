@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use component_build::{Environment, Interfaces, Target, Toolchain, build_crate, interfaces};
+use component_build::{Environment, Target, Toolchain, build_crate, interfaces};
 
 /// What a resource type exports.
 const CONTRACT: [&str; 2] = ["runtime:module/definition@0.1.0", "runtime:module/lifecycle@0.1.0"];
@@ -49,20 +49,40 @@ impl Stranger {
     }
 
     /// What cargo component makes of it.
-    fn build_with_cargo_component(&self) -> Interfaces {
+    fn build_with_cargo_component(&self) -> PathBuf {
         let toolchain = toolchain(Target::Bare);
         let mut command = toolchain.command(Path::new("cargo-component"));
         command.arg("component").args(toolchain.build_arguments()).arg("--release");
         run(command.current_dir(self.path()).env("CARGO_TARGET_DIR", &self.target));
-        let component = self.target.join(Target::Bare.triple()).join("release/greeting.wasm");
-        interfaces(&std::fs::read(component).unwrap()).unwrap()
+        self.target.join(Target::Bare.triple()).join("release/greeting.wasm")
     }
+
+    /// Applies a manifest that has one resource of the module, under a policy, to a root of its own.
+    fn apply(&self, component: &Path, policy: &str) -> Output {
+        let at = |name: &str| self.folder.path().join(name).to_str().unwrap().to_owned();
+        std::fs::write(at("site.hcl"), "resource \"greeting\" \"hello\" {\n  path = \"/srv/hello\"\n  text = \"Hello\"\n}\n")
+            .unwrap();
+        std::fs::write(at("policy.hcl"), policy).unwrap();
+        std::fs::create_dir_all(at("root/srv")).unwrap();
+        let module = format!("greeting={}", component.display());
+        runtime(&["compile", &at("site.hcl"), "-o", &at("site.wasm.tar"), "--module", &module]);
+        let mut apply = Command::new(env!("CARGO_BIN_EXE_runtime"));
+        apply.args(["apply", &at("site.wasm.tar"), "--root", &at("root"), "--policy", &at("policy.hcl")]).output().unwrap()
+    }
+}
+
+/// The policy row that a refusal prints.
+fn row_in(refusal: &Output) -> String {
+    let told = String::from_utf8_lossy(&refusal.stderr).into_owned();
+    let (_, row) = told.split_once("in the policy:\n").unwrap_or_else(|| panic!("no row in {told}"));
+    row.to_owned()
 }
 
 #[test]
 fn cargo_component_and_module_build_make_the_same_of_it() {
     let stranger = Stranger::new("stranger");
-    let by_cargo_component = stranger.build_with_cargo_component();
+    let component = stranger.build_with_cargo_component();
+    let by_cargo_component = interfaces(&std::fs::read(&component).unwrap()).unwrap();
     assert_eq!(by_cargo_component.exports, CONTRACT);
 
     let output = stranger.folder.path().join("greeting.wasm");
@@ -71,6 +91,20 @@ fn cargo_component_and_module_build_make_the_same_of_it() {
     assert_eq!(by_module_build, by_cargo_component);
     let foreign = by_module_build.imports.iter().find(|name| !name.starts_with("runtime:"));
     assert_eq!(foreign, None);
+    is_refused_then_allowed_by_the_row_that_is_printed(&stranger, &component);
+}
+
+fn is_refused_then_allowed_by_the_row_that_is_printed(stranger: &Stranger, component: &Path) {
+    let hello = stranger.folder.path().join("root/srv/hello");
+    let refusal = stranger.apply(component, "");
+    assert_eq!(refusal.status.code(), Some(4));
+    let row = row_in(&refusal);
+    let elsewhere = stranger.apply(component, &row.replace("/srv/hello", "/srv/other"));
+    assert_eq!(elsewhere.status.code(), Some(4), "{}", String::from_utf8_lossy(&elsewhere.stderr));
+    assert!(!hello.exists(), "a refused run touches nothing");
+    let allowed = stranger.apply(component, &row);
+    assert_eq!(allowed.status.code(), Some(0), "{}", String::from_utf8_lossy(&allowed.stderr));
+    assert_eq!(std::fs::read_to_string(hello).unwrap(), "Hello\n");
 }
 
 #[test]
@@ -92,7 +126,7 @@ fn its_own_tests_pass() {
     let stranger = Stranger::new("stranger-native");
     let toolchain = toolchain(Target::Bare);
     let mut command = toolchain.command(Path::new("cargo"));
-    command.arg("test").current_dir(stranger.path()).env("CARGO_TARGET_DIR", &stranger.target);
+    command.args(["test", "--lib"]).current_dir(stranger.path()).env("CARGO_TARGET_DIR", &stranger.target);
     let output = run(&mut command);
     assert!(String::from_utf8_lossy(&output.stdout).contains("test result: ok. 4 passed"));
 }

@@ -3,6 +3,7 @@
 //! In noop the same walk ends each turn after the check. It does not decide what a resource should be (that is plan) nor how a
 //! report looks (that is report).
 
+mod gate;
 mod recover;
 mod run;
 mod schedule;

@@ -11,7 +11,7 @@ use host_functions::assets::NoAssets;
 use host_functions::{HostContext, Node};
 use serde_json::Value as Json;
 
-use super::run::open_gate;
+use super::gate::open_gate;
 use super::seen;
 use super::verdict;
 use crate::engine::{Attempt, Interrupted, OperationReason, Reason, on_large_stack};

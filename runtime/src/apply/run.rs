@@ -5,12 +5,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use host_functions::assets::AssetSource;
-use host_functions::gate::IntentGate;
 use host_functions::{HostContext, Node};
 
 use super::recover::Unresolved;
 use crate::engine::{Attempt, AttemptError, Reason};
-use crate::journal::{IntentToken, IntentWitness, JournalHandle};
+use crate::journal::JournalHandle;
 use crate::model::ids::{OwnerName, ResourceId};
 use crate::model::report::RunMode;
 use crate::plan::{Groups, Ready};
@@ -68,20 +67,5 @@ impl Run {
         let conflicts = self.groups.conflicts(attempt, &ready.id.type_name, reason).await?;
         let own = conflicts.into_iter().find(|conflict| conflict.resources.contains(&ready.id));
         Ok(own.map(|conflict| conflict.message))
-    }
-}
-
-/// Lets changes of an attempt through as long as the intent is open.
-pub(super) fn open_gate(host: &mut HostContext, token: &IntentToken) {
-    let staging = token.staging_name().as_str().parse();
-    host.set_intent(Arc::new(Gate(token.witness())), staging.expect("the journal's staging names are of the host's grammar"));
-}
-
-/// The journal's witness as the gate that host functions ask.
-struct Gate(IntentWitness);
-
-impl IntentGate for Gate {
-    fn is_open(&self) -> bool {
-        self.0.is_open()
     }
 }

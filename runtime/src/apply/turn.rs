@@ -8,7 +8,8 @@ use std::time::Instant;
 
 use serde_json::Value as Json;
 
-use super::run::{Run, open_gate};
+use super::gate::open_gate;
+use super::run::Run;
 use super::seen;
 use super::verdict::{self, Verdict};
 use crate::engine::{Attempt, AttemptError, CheckResult, GuestChange, Needed, Prior, Reason, Verification};

@@ -188,7 +188,11 @@ pub fn usage(message: &clap::Error, speech: Speech) -> Exit {
     }
     output.with(|state| {
         if speech.json {
-            state.error_record("", Exit::Usage, json!({ "message": first_paragraph(&styled.to_string()), "causes": [], "hint": null }));
+            state.error_record(
+                "",
+                Exit::Usage,
+                json!({ "message": first_paragraph(&styled.to_string()), "causes": [], "hint": null }),
+            );
         }
         // What was typed stands in it as it is; its own colours do not, so that all of it can be escaped.
         let safe: String = crate::report::block(&styled.to_string()).iter().map(|line| format!("{line}\n")).collect();

@@ -1,5 +1,6 @@
 //! Bytes that go along with a catalog. Acquired after the declaration has been found sound, and only from where they may come from.
 
+use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::sync::Arc;
 
@@ -8,7 +9,6 @@ use sha2::{Digest as _, Sha256};
 
 use super::Compiler;
 use super::parameters::Given;
-use super::resource::Assets;
 use crate::engine::{AssetRequest, AssetSource, Parameters};
 use crate::language::diagnostic::Diagnostic;
 use crate::manifest::Declaration;
@@ -17,6 +17,9 @@ use crate::model::expression::Place;
 
 /// How much of a file is in memory at a time.
 const CHUNK: usize = 128 << 10;
+
+/// The assets of a catalog, as they gather.
+pub(super) type Assets = BTreeMap<AssetDigest, Asset>;
 
 /// An asset of a catalog.
 #[derive(Debug, Clone)]

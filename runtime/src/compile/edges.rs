@@ -31,10 +31,14 @@ impl Compiler {
     }
 
     fn derived(&self, built: &[Built]) -> Vec<Edge> {
-        let peers = Rc::new(built.iter().map(peer).collect::<Vec<Peer>>());
+        let mut peers: Vec<Peer> = built.iter().map(peer).collect();
+        // As at the receipt: an order that does not depend on the edges that are to be found.
+        peers.sort_by(|left, right| left.id.cmp(&right.id));
+        let peers = Rc::new(peers);
         let known: BTreeSet<&ResourceId> = built.iter().map(|built| &built.resource.id).collect();
         let mut edges = Vec::new();
-        for (peer, declaration) in peers.iter().zip(&self.manifest().resources) {
+        for peer in peers.iter() {
+            let declaration = self.declaration(&peer.id);
             let module = &self.modules[&peer.id.type_name];
             match module.relationships(&peer.id, peer.desired.as_ref(), Rc::clone(&peers)) {
                 Ok(derived) => {

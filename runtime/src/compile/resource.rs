@@ -6,19 +6,15 @@ use std::rc::Rc;
 use serde_json::Value as Json;
 
 use super::Compiler;
-use super::assets::Asset;
+use super::assets::Assets;
 use super::parameters::{Given, Scope};
 use crate::engine::{Compiled, DefinitionError, Footprint, Module, Parameters, Validated};
 use crate::language::diagnostic::Diagnostic;
 use crate::language::value::{Data, Marks, Value};
 use crate::manifest::{Declaration, Trail};
 use crate::model::catalog::{Control, Resource, Source, State};
-use crate::model::digest::AssetDigest;
 use crate::model::expression::{Expression, Place};
 use crate::model::ids::ResourceId;
-
-/// The assets of a catalog, as they gather.
-pub(super) type Assets = BTreeMap<AssetDigest, Asset>;
 
 /// A compiled declaration.
 pub(super) struct Built {

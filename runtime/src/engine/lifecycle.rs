@@ -2,6 +2,9 @@
 //!
 //! The attempt knows phases and the one deadline; what a phase may do is decided by host-functions.
 
+mod answers;
+mod translate;
+
 use std::time::{Duration, Instant};
 
 use host_functions::phase::Phase;
@@ -13,14 +16,16 @@ use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use super::bindings::ResourceType;
 use super::bindings::exports::runtime::module::lifecycle as wit;
-use super::error::{CallError, Diagnostic, Fault};
+use super::error::{CallError, Fault};
 use super::limits::Limiter;
 use super::module::Module;
 use super::{clock, convert, fault};
-use crate::model::catalog::Claim;
 use crate::model::ids::ResourceId;
-use crate::model::key::Key;
-use crate::model::report::{Action, EffectClass};
+
+pub use answers::{
+    AttemptError, AttemptLimits, CheckResult, Conflict, ContentChange, GuestChange, Interrupted, LifecycleError, Needed,
+    OperationReason, Outcome, Prior, Reason, Safety, Verification,
+};
 
 /// What a host may allocate for values of one call, in bytes.
 const HOSTCALL_BYTES: usize = 16 << 20;
@@ -33,176 +38,6 @@ const MAX_LIST: usize = 4_096;
 
 /// The longest output of an outcome that is kept, in bytes.
 const MAX_OUTPUT_BYTES: usize = 64 << 10;
-
-/// Why an operation runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OperationReason {
-    /// To bring about the desired state.
-    Converge,
-    /// A resource that this one subscribes to has changed.
-    Refresh,
-}
-
-/// What the last run that managed the object recorded.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Prior {
-    /// Of the recorded inputs.
-    pub schema_version: u32,
-    /// The desired state then.
-    pub inputs: Json,
-    /// What applying gave.
-    pub outputs: Option<Json>,
-    /// What was observed last.
-    pub observed: Option<Json>,
-    /// The module's configuration then.
-    pub configuration: Option<Json>,
-}
-
-/// What every lifecycle call is told besides its arguments.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Reason {
-    /// None is to converge.
-    pub reason: Option<OperationReason>,
-    /// The name under which this operation stages, in apply and recover.
-    pub staging_name: Option<String>,
-    /// What the last run recorded.
-    pub prior: Option<Prior>,
-    /// The module's current configuration.
-    pub configuration: Option<Json>,
-}
-
-/// One attribute that differs, in the module's words.
-#[derive(Debug, Clone, PartialEq)]
-pub struct GuestChange {
-    /// Which attribute.
-    pub attribute: String,
-    /// What was observed.
-    pub before: Option<Json>,
-    /// What is desired.
-    pub after: Option<Json>,
-    /// Why that counts as a difference.
-    pub reason: String,
-    /// Content for the host to compare as text.
-    pub content: Option<ContentChange>,
-}
-
-/// A change of a file's content.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ContentChange {
-    /// Of which file.
-    pub path: Key,
-    /// What it will become.
-    pub digest: crate::model::digest::AssetDigest,
-}
-
-/// What a check found to do.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Needed {
-    /// What applying does to the object.
-    pub action: Action,
-    /// What differs.
-    pub changes: Vec<GuestChange>,
-    /// Why the changes may not be all of them.
-    pub incomplete_preview: Option<String>,
-    /// A shared action to run first.
-    pub prerequisite: Option<String>,
-}
-
-/// The answer of a check.
-#[derive(Debug, Clone, PartialEq)]
-pub enum CheckResult {
-    /// Nothing differs; what was observed.
-    InSync(Option<Json>),
-    /// Not for this node.
-    Skipped(String),
-    /// What would be done cannot be told.
-    CannotPlan(String),
-    /// Something differs. The work stays in the attempt.
-    NeedsApply(Needed),
-}
-
-/// What an application did.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
-    /// For the record and for other resources.
-    pub outputs: Option<Json>,
-    /// Whether a command was executed.
-    pub executed: bool,
-    /// Whether it did what a refresh would do.
-    pub handled_refresh: bool,
-    /// For the operator.
-    pub output: Option<String>,
-}
-
-/// The answer of a verification.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Verification {
-    /// Nothing differs; what was observed.
-    Converged(Option<Json>),
-    /// These still differ.
-    NotConverged(Vec<GuestChange>),
-}
-
-/// Claims that only the node can tell.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Safety {
-    /// Further claims.
-    pub claims: Vec<Claim>,
-    /// Further paths.
-    pub affected_paths: Vec<Key>,
-}
-
-/// Resources that cannot be managed together.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Conflict {
-    /// Which.
-    pub resources: Vec<ResourceId>,
-    /// Why.
-    pub message: String,
-}
-
-/// An operation that a lost run began.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Interrupted {
-    /// The name under which it staged.
-    pub staging_name: String,
-    /// Why it ran.
-    pub reason: OperationReason,
-}
-
-/// A failure that the module reports.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}", .diagnostic.message)]
-pub struct LifecycleError {
-    /// What it left behind.
-    pub effect: EffectClass,
-    /// In the module's words.
-    pub diagnostic: Diagnostic,
-    /// A host call was denied.
-    pub denied: bool,
-    /// The type or node cannot do this.
-    pub unsupported: bool,
-}
-
-/// Why a lifecycle call gave no answer.
-#[derive(Debug, thiserror::Error)]
-pub enum AttemptError {
-    /// It trapped, ran out of something, or broke the contract. The attempt is over.
-    #[error(transparent)]
-    Call(#[from] CallError),
-    /// The module reports a failure.
-    #[error(transparent)]
-    Module(#[from] LifecycleError),
-}
-
-/// What an attempt may use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AttemptLimits {
-    /// Memory of the instance, in bytes.
-    pub memory_bytes: usize,
-    /// From the first call to the last.
-    pub deadline: Duration,
-}
 
 /// What a store of one attempt holds.
 pub(super) struct LifecycleState {
@@ -313,7 +148,7 @@ impl Attempt {
         let guest = self.guest.runtime_module_lifecycle();
         let answer = guest.call_composition_conflicts(&mut self.store, &declared, &context).await;
         let conflicts = self.answer(FUNCTION, answer)?;
-        let conflicts: Result<Vec<Conflict>, String> = conflicts.into_iter().take(MAX_LIST).map(conflict).collect();
+        let conflicts: Result<Vec<Conflict>, String> = conflicts.into_iter().take(MAX_LIST).map(translate::conflict).collect();
         conflicts.map_err(|message| self.broken(FUNCTION, message).into())
     }
 
@@ -333,7 +168,7 @@ impl Attempt {
             wit::CheckResult::NeedsApply(needed) => {
                 self.work = Some(needed.work);
                 Ok(CheckResult::NeedsApply(Needed {
-                    action: action(needed.action),
+                    action: translate::action(needed.action),
                     changes: self.changes(FUNCTION, needed.changes)?,
                     incomplete_preview: needed.incomplete_preview.map(|text| convert::message(&text)),
                     prerequisite: needed.prerequisite.map(|text| convert::message(&text)),
@@ -381,7 +216,7 @@ impl Attempt {
         let (desired, context) = self.prepare(FUNCTION, Phase::Recover, Some(desired), reason)?;
         let operation = wit::InterruptedOperation {
             staging_name: operation.staging_name.clone(),
-            reason: operation_reason(operation.reason),
+            reason: translate::operation_reason(operation.reason),
         };
         let guest = self.guest.runtime_module_lifecycle();
         let answer = guest.call_recover_interrupted(&mut self.store, &desired, &operation, &context).await;
@@ -409,7 +244,7 @@ impl Attempt {
         }
         let texts = || -> Result<_, String> {
             let desired = desired.map(convert::canonical).transpose()?.unwrap_or_default();
-            Ok((desired, context(self.remaining(), reason)?))
+            Ok((desired, translate::context(self.remaining(), reason)?))
         };
         let texts = texts().map_err(|message| self.broken(function, message))?;
         self.store.data_mut().host.set_phase(phase);
@@ -422,7 +257,7 @@ impl Attempt {
         answer: wasmtime::Result<Result<R, wit::LifecycleError>>,
     ) -> Result<R, AttemptError> {
         match answer {
-            Ok(answer) => Ok(answer.map_err(lifecycle_error)?),
+            Ok(answer) => Ok(answer.map_err(translate::lifecycle_error)?),
             Err(error) => {
                 self.over = true;
                 let exceeded = self.store.data().limiter.exceeded().cloned();
@@ -459,98 +294,7 @@ impl Attempt {
         if from.len() > MAX_LIST {
             return Err(self.broken(function, format!("{} changes, more than {MAX_LIST}", from.len())));
         }
-        let changes: Result<Vec<GuestChange>, String> = from.into_iter().map(change).collect();
+        let changes: Result<Vec<GuestChange>, String> = from.into_iter().map(translate::change).collect();
         changes.map_err(|message| self.broken(function, message))
-    }
-}
-
-fn context(remaining: Duration, reason: &Reason) -> Result<wit::Context, String> {
-    Ok(wit::Context {
-        remaining_ms: u64::try_from(remaining.as_millis()).unwrap_or(u64::MAX),
-        reason: operation_reason(reason.reason.unwrap_or(OperationReason::Converge)),
-        staging_name: reason.staging_name.clone(),
-        prior: reason.prior.as_ref().map(prior).transpose()?,
-        configuration: reason.configuration.as_ref().map(convert::canonical).transpose()?,
-    })
-}
-
-fn prior(from: &Prior) -> Result<wit::Prior, String> {
-    let text = |json: &Option<Json>| json.as_ref().map(convert::canonical).transpose();
-    Ok(wit::Prior {
-        schema_version: from.schema_version,
-        inputs: convert::canonical(&from.inputs)?,
-        outputs: text(&from.outputs)?,
-        observed: text(&from.observed)?,
-        configuration: text(&from.configuration)?,
-    })
-}
-
-fn operation_reason(from: OperationReason) -> wit::OperationReason {
-    match from {
-        OperationReason::Converge => wit::OperationReason::Converge,
-        OperationReason::Refresh => wit::OperationReason::Refresh,
-    }
-}
-
-fn action(from: wit::Action) -> Action {
-    match from {
-        wit::Action::Create => Action::Create,
-        wit::Action::Update => Action::Update,
-        wit::Action::Replace => Action::Replace,
-        wit::Action::Delete => Action::Delete,
-    }
-}
-
-fn change(from: wit::Change) -> Result<GuestChange, String> {
-    let json = |text: Option<String>| text.as_deref().map(convert::parse_json).transpose();
-    let content = from.content.map(|content| {
-        let digest = content.digest.parse().map_err(|error: crate::model::digest::DigestError| error.to_string())?;
-        Ok::<_, String>(ContentChange { path: Key(content.path), digest })
-    });
-    Ok(GuestChange {
-        attribute: convert::message(&from.attribute),
-        before: json(from.before)?,
-        after: json(from.after)?,
-        reason: convert::message(&from.reason),
-        content: content.transpose()?,
-    })
-}
-
-fn conflict(from: wit::Conflict) -> Result<Conflict, String> {
-    let resources = from.resources.iter().take(MAX_LIST).map(convert::parse_resource_id);
-    Ok(Conflict { resources: resources.collect::<Result<_, _>>()?, message: convert::message(&from.message) })
-}
-
-fn effect_class(from: wit::EffectClass) -> EffectClass {
-    match from {
-        wit::EffectClass::BeforeChange => EffectClass::BeforeChange,
-        wit::EffectClass::PartialChange => EffectClass::PartialChange,
-        wit::EffectClass::UnknownOutcome => EffectClass::UnknownOutcome,
-        wit::EffectClass::PartialChangeUnknown => EffectClass::PartialChangeUnknown,
-    }
-}
-
-fn lifecycle_error(from: wit::LifecycleError) -> LifecycleError {
-    let failure = |failure: wit::Failure, denied| LifecycleError {
-        effect: effect_class(failure.effect_class),
-        diagnostic: convert::diagnostic(failure.diagnostic),
-        denied,
-        unsupported: false,
-    };
-    match from {
-        wit::LifecycleError::Denied(denied) => failure(denied, true),
-        wit::LifecycleError::Failed(failed) => failure(failed, false),
-        wit::LifecycleError::Unsupported(text) => LifecycleError {
-            effect: EffectClass::BeforeChange,
-            diagnostic: convert::diagnostic(text),
-            denied: false,
-            unsupported: true,
-        },
-        wit::LifecycleError::Other(text) => LifecycleError {
-            effect: EffectClass::UnknownOutcome,
-            diagnostic: Diagnostic { attribute: None, message: convert::message(&text), hint: None },
-            denied: false,
-            unsupported: false,
-        },
     }
 }

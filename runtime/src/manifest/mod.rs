@@ -41,6 +41,8 @@ pub struct Manifest {
     pub locals: BTreeMap<String, Expression>,
     /// `resource` blocks in the order of the text.
     pub resources: Vec<Declaration>,
+    /// Where each of them stands in `resources`.
+    places: BTreeMap<ResourceId, usize>,
     /// The texts that places point into.
     pub sources: Sources,
     /// Every name that can be referred to.
@@ -50,7 +52,7 @@ pub struct Manifest {
 impl Manifest {
     /// The declaration of a resource.
     pub fn resource(&self, id: &ResourceId) -> Option<&Declaration> {
-        self.resources.iter().find(|declaration| declaration.id == *id)
+        self.places.get(id).map(|place| &self.resources[*place])
     }
 }
 

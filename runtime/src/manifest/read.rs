@@ -7,7 +7,7 @@ use hcl_edit::Span;
 use hcl_edit::structure::{Attribute, Block, Structure};
 
 use super::blocks::{Allowed, Reader};
-use super::{Manifest, Type, Variable};
+use super::{Declaration, Manifest, Type, Variable};
 use crate::language::diagnostic::{Diagnostic, Diagnostics};
 use crate::language::names::{Names, RESERVED};
 use crate::language::source::{Source, Sources};
@@ -169,8 +169,10 @@ impl Reader<'_> {
         for (name, attribute) in &blocks.locals {
             locals.insert(name.clone(), self.local(attribute, &names));
         }
-        let resources = blocks.resources.iter().map(|(id, block)| self.resource(block, id.clone(), &names)).collect();
-        Some(Manifest { name: name?, serial, audience, variables, locals, resources, sources, names })
+        let resources: Vec<Declaration> =
+            blocks.resources.iter().map(|(id, block)| self.resource(block, id.clone(), &names)).collect();
+        let places = resources.iter().enumerate().map(|(place, declaration)| (declaration.id.clone(), place)).collect();
+        Some(Manifest { name: name?, serial, audience, variables, locals, resources, places, sources, names })
     }
 
     fn header_block(&mut self, file: &str, block: Option<&Block>) -> (Option<OwnerName>, u64, Vec<String>) {

@@ -12,6 +12,10 @@ mod record;
 mod target;
 mod wants;
 
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests make files to look at")]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -156,11 +156,7 @@ fn a_desired_state_that_the_module_cannot_give_is_refused() {
 
 #[test]
 fn an_order_that_no_module_derives_is_refused() {
-    let edge = |reason| Edge {
-        prerequisite: "file.one".parse().unwrap(),
-        dependent: "file.two".parse().unwrap(),
-        reason,
-    };
+    let edge = |reason| Edge { prerequisite: "file.one".parse().unwrap(), dependent: "file.two".parse().unwrap(), reason };
     let error = refused(|catalog| catalog.edges.push(edge(EdgeReason::Derived("because".into()))));
     assert_eq!(error.to_string(), "the catalog has other derived order for `file.two` than its module");
     let mut declared = sample();
@@ -220,7 +216,8 @@ fn another_component_cannot_take_a_reserved_name() {
 #[test]
 fn a_declared_path_outside_the_grant_is_refused() {
     let file = "file".parse().unwrap();
-    let narrow = policy::parse("module \"file\" {\n files {\n read = [\"/srv/**\"]\n write = [\"/srv/one\"]\n }\n}", &[file]).unwrap();
+    let narrow =
+        policy::parse("module \"file\" {\n files {\n read = [\"/srv/**\"]\n write = [\"/srv/one\"]\n }\n}", &[file]).unwrap();
     let error = admit_with(&sample(), file_component(), &narrow).err().unwrap();
     assert_eq!(error.to_string(), "`file` declares to write `/srv/two`, which the policy does not grant it");
     assert!(error.is_refusal());
@@ -238,7 +235,11 @@ fn facts_that_are_otherwise_here_refuse_the_bundle() {
 
 #[test]
 fn unused_rows_are_noted() {
-    let policy = policy::parse("builtins { digests = [\"sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824\"] }", &[]).unwrap();
+    let policy = policy::parse(
+        "builtins { digests = [\"sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824\"] }",
+        &[],
+    )
+    .unwrap();
     let admitted = admit_with(&sample(), file_component(), &policy).unwrap();
     assert_eq!(admitted.notes.len(), 1);
     assert!(admitted.notes[0].message.contains("line 1"), "{:?}", admitted.notes);

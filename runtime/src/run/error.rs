@@ -166,6 +166,7 @@ impl RunError {
             Self::Write(_) => ErrorKind::BadData,
             Self::Bundle(_) => ErrorKind::BadData,
             Self::Receipt(error) if error.is_refusal() => ErrorKind::Refused,
+            Self::Receipt(error) if error.is_io() => ErrorKind::Io,
             Self::Receipt(_) => ErrorKind::BadData,
             Self::Store(error) if error.is_locked() => ErrorKind::Locked,
             Self::Node(_) | Self::Store(_) | Self::Journal(_) | Self::Thread(_) => ErrorKind::Io,

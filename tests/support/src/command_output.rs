@@ -22,6 +22,7 @@ pub struct CommandOutput {
 /// What is replaced, in this order.
 const REPLACEMENTS: &[(&str, &str)] = &[
     (r"sha256:[0-9a-f]{64}", "sha256:[digest]"),
+    (r"\.bundle-[0-9A-Za-z]+\.tmp", ".bundle-[random].tmp"),
     (r"\b[0-9a-f]{32}\b", "[run]"),
     (r"\b[0-9a-f]{12}\b", "[short]"),
     (r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "[time]"),
