@@ -129,8 +129,10 @@ fn a_new_module_is_built_inspected_granted_and_held_to_its_grant() {
     digest   sha256:[digest]
 
     attributes
-      path  string  required, identity, exported  The absolute path of the file.
-      text  string  required                      The line, without its end.
+      path  string  required, identity, exported
+          The absolute path of the file.
+      text  string  required
+          The line, without its end.
 
     rights that it asks for
       files.read   /srv/**  to see what the file holds
