@@ -5,50 +5,50 @@
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "unit tests make their own files and processes"))]
 
-/// The nouns that steps share: data only.
+// The nouns that steps share: data only.
 pub mod model;
 
-/// Step: what a person writes.
+// Step: what a person writes.
 pub mod manifest;
 
-/// Step: a manifest through the modules' definitions into a catalog.
+// Step: a manifest through the modules' definitions into a catalog.
 pub mod compile;
 
-/// Step: one file that holds a catalog, its components and its assets.
+// Step: one file that holds a catalog, its components and its assets.
 pub mod bundle;
 
-/// Step: takes a bundle in, and trusts nothing that it has not recomputed.
+// Step: takes a bundle in, and trusts nothing that it has not recomputed.
 pub mod receipt;
 
-/// Step: what each resource will be held to on this node.
+// Step: what each resource will be held to on this node.
 pub mod plan;
 
-/// Step: every resource at its turn.
+// Step: every resource at its turn.
 pub mod apply;
 
-/// Step: a report for people and as records.
+// Step: a report for people and as records.
 pub mod report;
 
-/// The pipeline, one call a step.
+// The pipeline, one call a step.
 pub mod run;
 
-/// The command line.
+// The command line.
 pub mod cli;
 
-/// Tool: expressions.
+// Tool: expressions.
 pub mod language;
 
-/// Tool: runs components within their limits; the one place, beside host-functions, that knows wasmtime.
+// Tool: runs components within their limits; the one place, beside host-functions, that knows wasmtime.
 pub mod engine;
 
-/// Tool: the node owner's rules, which modules may run and what they may do.
+// Tool: the node owner's rules, which modules may run and what they may do.
 pub mod policy;
 
-/// Tool: intents on disk before a change, settlements after it.
+// Tool: intents on disk before a change, settlements after it.
 pub mod journal;
 
-/// Tool: what the node remembers between runs; the one place that opens the database.
+// Tool: what the node remembers between runs; the one place that opens the database.
 pub mod store;
 
-/// The components that the program was built with.
+// The components that the program was built with.
 pub mod builtins;
