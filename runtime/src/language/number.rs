@@ -69,6 +69,16 @@ mod tests {
         assert!(to_json(f64::NAN).is_err());
     }
 
+    /// Needs `float_roundtrip` of serde_json, without which some numbers are read as a neighbour.
+    #[test]
+    fn fractions_read_back_unchanged() {
+        for fraction in [90.422_252_909_423_83, -3.591_744_324_346_332e-155, 5e-324, 0.1 + 0.2] {
+            let text = serde_jcs::to_string(&to_json(fraction).unwrap()).unwrap();
+            let Json::Number(read) = serde_json::from_str(&text).unwrap() else { panic!("{text}") };
+            assert_eq!(from_json(&read), Ok(fraction), "{text}");
+        }
+    }
+
     #[test]
     fn text_has_no_exponent() {
         assert_eq!(to_text(1e-7), "0.0000001");
