@@ -1,6 +1,6 @@
 //! `bundle.wasm.tar`: a catalog, its components and its assets in one file.
 //!
-//! The file is an OCI image layout in a tar archive with exactly one form for each content (docs/formats/bundle.md). [`write`]
+//! The file is an OCI image layout in a tar archive with exactly one form for each content (docs/formats/bundle.md). [`write()`]
 //! makes one; [`Bundle::open`] takes one from anybody, and believes nothing of it but what it has checked. It says whether a file
 //! is a bundle and whole, not who made it or what it may do: that is for receipt. Nothing is unpacked.
 

@@ -142,7 +142,7 @@ pub fn write(
 /// The digest and the size in bytes that the bundle would have. Nothing is written, and no asset is read.
 ///
 /// # Errors
-/// As [`write`], but for what only reading and writing tell.
+/// As [`write()`], but for what only reading and writing tell.
 pub fn measure(
     catalog: &[u8],
     components: &[(ComponentDigest, &[u8])],

@@ -1,6 +1,6 @@
 //! The journal: an intent on disk before a change, and a settlement after it.
 //!
-//! [`status`] is the order of events: one enum of events, one of statuses, one transition function. [`Journal`] is the actor
+//! `status` is the order of events: one enum of events, one of statuses, one transition function. [`Journal`] is the actor
 //! that writes them, many in one commit. What it deliberately does not do: open the database (that is `store`), decide what to
 //! change, or order anything by a clock.
 
