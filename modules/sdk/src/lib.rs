@@ -81,7 +81,7 @@ macro_rules! export_state_type {
 }
 
 /// Makes the crate a component of the type given by an identifier, which implements the generated traits
-/// `definition::Guest` and `lifecycle::Guest` of [`bindings`](crate::bindings) itself. Once a crate.
+/// `definition::Guest` and `lifecycle::Guest` of [`bindings`] itself. Once a crate.
 #[macro_export]
 macro_rules! export_component {
     ($component:ident) => {
