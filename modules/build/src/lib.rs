@@ -5,7 +5,7 @@
 //! [`Toolchain`] is found in it, [`build`] runs cargo once for all guests and makes each core module a component.
 //!
 //! It deliberately does not look into a component beyond its imports and exports: what a resource type must be is the
-//! engine's business. It never installs anything outside [`prepare`], prints nothing itself, and reads no variable of the
+//! engine's business. It never installs anything outside [`prepare()`], prints nothing itself, and reads no variable of the
 //! process: cargo's own messages go to the standard error of the caller.
 #![allow(
     clippy::disallowed_methods,
