@@ -48,7 +48,7 @@ fn creation(ensure: Ensure) -> Step {
 /// The step that corrects an object of the right kind.
 fn correction(desired: &Desired, state: &State) -> Step {
     let Some(object) = &state.object else { return creation(desired.ensure) };
-    let has_content = desired.digest().is_none_or(|digest| object.digest.as_deref() == Some(digest));
+    let has_content = desired.content_name().is_none_or(|name| object.digest.as_deref() == Some(name));
     let target = object.target.as_ref().map(|bytes| bytes.0.as_slice());
     let has_target = desired.target.as_ref().is_none_or(|wanted| target == Some(wanted.as_bytes()));
     if has_content && has_target { Step::SetAttributes } else { creation(desired.ensure) }
@@ -100,8 +100,8 @@ fn perform(
 
 /// A complete new file, put in place at once.
 fn write(handle: &files::Object, desired: &Desired, attributes: &Attributes, progress: &mut Progress) -> NodeResult<()> {
-    let content = match desired.digest() {
-        Some(digest) => Content::Asset(digest.to_owned()),
+    let content = match desired.content_name() {
+        Some(name) => Content::Asset(name.to_owned()),
         None => Content::Inline(Vec::new()),
     };
     let result = in_parent(handle.stage(&content, *attributes), progress)?;

@@ -81,17 +81,17 @@ fn differences(desired: &Desired, state: &State, object: Option<&Object>) -> Nod
 const NEW: &str = "set as it is made";
 
 fn content(desired: &Desired, object: Option<&Object>) -> NodeResult<Option<Change>> {
-    let Some(digest) = desired.digest() else { return Ok(None) };
+    let Some(name) = desired.content_name() else { return Ok(None) };
     let before = object.and_then(|object| object.digest.as_deref());
     if object.is_some() && before.is_none() {
         return Err(unchanged(Diagnostic::at("content", "the host gave no digest of the file")));
     }
-    if before == Some(digest) {
+    if before == Some(name) {
         return Ok(None);
     }
     let reason = if object.is_some() { "the content differs" } else { NEW };
-    let change = Change::new("content", before.map(Value::from), Some(Value::from(digest)), reason)?;
-    Ok(Some(change.content(desired.path.as_bytes(), digest)))
+    let change = Change::new("content", before.map(Value::from), Some(Value::from(name)), reason)?;
+    Ok(Some(change.content(desired.path.as_bytes(), name)))
 }
 
 /// An owner or a group: compared as numbers, shown as declared.
@@ -191,7 +191,7 @@ mod tests {
         let change = changes(&wanted, &other).unwrap().remove(0);
         assert_eq!((change.before, change.after), (Some(json!(digest("b")).to_string()), Some(json!(digest("a")).to_string())));
         let content = change.content.unwrap();
-        assert_eq!((content.path, content.digest), (b"/srv/it".to_vec(), digest("a")));
+        assert_eq!((content.path, content.asset), (b"/srv/it".to_vec(), digest("a")));
         assert_eq!(action(&wanted, &other), Action::Update);
     }
 

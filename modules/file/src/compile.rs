@@ -1,7 +1,7 @@
 //! From attributes to the desired state. Each attribute has one reader, which compiling and exporting share.
 
 use runtime_sdk::{
-    Asset, AssetSource, Compiled, DefinitionError, DefinitionResult, Diagnostic, Digest, Ensure as _, Parameters, TestedState,
+    Asset, AssetRef, AssetSource, Compiled, DefinitionError, DefinitionResult, Diagnostic, Ensure as _, Parameters, TestedState,
     Value, json,
 };
 use serde::Serialize;
@@ -79,11 +79,11 @@ fn content_source(given: &Parameters) -> DefinitionResult<Option<(AssetSource, &
     }
 }
 
-/// Puts the digest of the content in.
-pub fn assign_asset(desired: &mut Desired, slot: &str, digest: Digest) -> DefinitionResult<()> {
+/// Puts the name of the content in.
+pub fn assign_asset(desired: &mut Desired, slot: &str, asset: AssetRef) -> DefinitionResult<()> {
     match (slot, &mut desired.content) {
-        (CONTENT, Some(asset)) => {
-            asset.assign(digest);
+        (CONTENT, Some(content)) => {
+            content.assign(asset);
             Ok(())
         }
         _ => Err(DefinitionError::Other(format!("no asset was asked for under the slot `{slot}`"))),
@@ -108,7 +108,7 @@ pub fn test_view(desired: &Desired) -> DefinitionResult<TestedState> {
     let attributes = json!({
         "path": path, "ensure": ensure, "force": force, "owner": owner, "group": group, "mode": mode, "target": target,
     });
-    Ok(TestedState { attributes: json::canonical(&attributes)?, content: desired.digest().map(str::to_owned) })
+    Ok(TestedState { attributes: json::canonical(&attributes)?, content: desired.content_name().map(str::to_owned) })
 }
 
 fn as_json<T: Serialize>(value: &T) -> DefinitionResult<Value> {

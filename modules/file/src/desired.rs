@@ -95,8 +95,8 @@ impl Desired {
         Identity { path: &self.path, ensure: self.ensure, force: self.force }
     }
 
-    /// The digest of the content, if it is managed and known.
-    pub fn digest(&self) -> Option<&str> {
-        self.content.as_ref().and_then(Asset::digest)
+    /// The name of the content, if it is managed and known: a digest, or the slot of a sensitive value.
+    pub fn content_name(&self) -> Option<&str> {
+        self.content.as_ref().and_then(Asset::name)
     }
 }

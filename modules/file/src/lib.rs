@@ -28,7 +28,7 @@ mod apply;
 mod testing;
 
 use runtime_sdk::{
-    Action, Attribute, Capability, Change, Compiled, Context, Definition, DefinitionResult, Digest, Ensure as _,
+    Action, AssetRef, Attribute, Capability, Change, Compiled, Context, Definition, DefinitionResult, Ensure as _,
     EnsureVocabulary, Footprint, InterruptedOperation, NodeResult, Outcome, Parameters, Semantics, StateType, TestedState, Value,
 };
 
@@ -69,8 +69,8 @@ impl Definition for File {
         compile::compile(given)
     }
 
-    fn assign_asset(desired: &mut Desired, slot: &str, digest: Digest) -> DefinitionResult<()> {
-        compile::assign_asset(desired, slot, digest)
+    fn assign_asset(desired: &mut Desired, slot: &str, asset: AssetRef) -> DefinitionResult<()> {
+        compile::assign_asset(desired, slot, asset)
     }
 
     fn validate(desired: &Desired) -> DefinitionResult<Semantics> {

@@ -36,7 +36,7 @@ pub struct Object {
     pub mode: Option<Mode>,
     /// Where a symbolic link points.
     pub target: Option<Bytes>,
-    /// The digest of a file's content, where that is managed.
+    /// The name of a file's content, where that is managed: a digest, the slot of the sensitive value that it is, or `hidden`.
     pub digest: Option<String>,
 }
 

@@ -14,16 +14,16 @@ const TIMEOUT: Duration = Duration::from_secs(5 * 60);
 /// Checks a complete desired state and says what it means.
 pub fn validate(desired: &Desired) -> DefinitionResult<Semantics> {
     check(desired)?;
-    if desired.content.is_some() && desired.digest().is_none() {
-        return Err(Diagnostic::at("content", "the content has no digest").into());
+    if desired.content.is_some() && desired.content_name().is_none() {
+        return Err(Diagnostic::at("content", "the content has no name").into());
     }
     let mut semantics =
         Semantics::new(desired.identity().footprint(), TIMEOUT).capability("files.read").capability("files.write");
     if [&desired.owner, &desired.group].into_iter().any(|account| matches!(account, Some(Principal::Name(_)))) {
         semantics = semantics.capability("accounts.read");
     }
-    if let Some(digest) = desired.digest() {
-        semantics = semantics.asset(digest);
+    if let Some(name) = desired.content_name() {
+        semantics = semantics.asset(name);
     }
     Ok(semantics)
 }

@@ -10,7 +10,7 @@ use crate::bindings::exports::runtime::module::{definition as pure, lifecycle};
 use crate::bindings::runtime::module::parameters as wit;
 use crate::node::{NodeResult, not_supported, unchanged};
 use crate::{
-    CatalogView, Change, Context, Definition, DefinitionResult, Diagnostic, Digest, Edge, Footprint, InterruptedOperation,
+    AssetRef, CatalogView, Change, Context, Definition, DefinitionResult, Diagnostic, Edge, Footprint, InterruptedOperation,
     Outcome, Parameters, Prior, RecordedState, ResourceId, Safety, Semantics, StateType, TestedState, json,
 };
 
@@ -24,6 +24,8 @@ pub(crate) fn describe<T: Definition>() -> pure::Description {
         schema_version: T::SCHEMA_VERSION,
         summary: T::SUMMARY.into(),
         attributes: T::attributes().into_iter().map(Into::into).collect(),
+        blocks: Vec::new(),
+        outputs: Vec::new(),
         ensure: T::ensure(),
         capabilities: T::capabilities(),
         selectors: T::selectors(),
@@ -48,9 +50,9 @@ impl<T: Definition> pure::Guest for Adapter<T> {
         Ok(pure::Compiled { desired: json::canonical(&compiled.desired)?, assets: compiled.assets })
     }
 
-    fn assign_asset(desired: String, slot: String, digest: Digest) -> DefinitionResult<String> {
+    fn assign_asset(desired: String, slot: String, asset: AssetRef) -> DefinitionResult<String> {
         let mut desired: T::Desired = json::parse_canonical(&desired)?;
-        T::assign_asset(&mut desired, &slot, digest)?;
+        T::assign_asset(&mut desired, &slot, asset)?;
         Ok(json::canonical(&desired)?)
     }
 
@@ -124,7 +126,8 @@ impl<T: StateType> lifecycle::Guest for Adapter<T> {
         let state = T::read(&desired, &context)?;
         let changes = changes::<T>(&desired, &state)?;
         if changes.is_empty() {
-            return Ok(lifecycle::CheckResult::InSync(Some(json::canonical(&state)?)));
+            let observed = Some(json::canonical(&state)?);
+            return Ok(lifecycle::CheckResult::InSync(lifecycle::Reading { observed, outputs: None }));
         }
         Ok(lifecycle::CheckResult::NeedsApply(lifecycle::Needed {
             action: T::action(&desired, &state),

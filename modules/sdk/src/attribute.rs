@@ -56,6 +56,7 @@ pub struct Attribute {
     kind: Type,
     flags: wit::AttributeFlags,
     default: Option<Value>,
+    checksum_of: Option<String>,
     doc: String,
 }
 
@@ -68,6 +69,7 @@ impl Attribute {
             kind,
             flags: wit::AttributeFlags::empty(),
             default: None,
+            checksum_of: None,
             doc: String::new(),
         }
     }
@@ -127,10 +129,16 @@ impl Attribute {
         self.flag(wit::AttributeFlags::IDENTITY)
     }
 
-    /// It names a file beneath the manifest's folder, which `compile` asks for as [`AssetSource::Local`](crate::AssetSource::Local). It may
-    /// not wait for the node.
+    /// It names a file beneath the manifest's folder, or an `https` address, which `compile` asks for as
+    /// [`AssetSource::Local`](crate::AssetSource::Local) or [`AssetSource::Url`](crate::AssetSource::Url). It may not wait for the node.
     pub fn source(self) -> Self {
         self.flag(wit::AttributeFlags::SOURCE)
+    }
+
+    /// It is the checksum of the attribute `source`, which is flagged [`source`](Self::source). Then neither may wait for the node.
+    pub fn checksum_of(mut self, source: &str) -> Self {
+        self.checksum_of = Some(source.into());
+        self
     }
 
     /// What leaving it out means, for readers: the host never fills it in.
@@ -174,6 +182,7 @@ impl From<Attribute> for wit::Attribute {
             name: attribute.name,
             aliases: attribute.aliases,
             attribute_flags: attribute.flags,
+            checksum_of: attribute.checksum_of,
             doc: attribute.doc,
         }
     }

@@ -9,7 +9,7 @@ wit_bindgen::generate!({
     pub_export_macro: true,
     generate_all,
     additional_derives: [PartialEq],
-    additional_derives_ignore: ["needed", "check-result"],
+    additional_derives_ignore: ["needed", "check-result", "child"],
     runtime_path: "::runtime_sdk::__wit_bindgen::rt",
     default_bindings_module: "::runtime_sdk::bindings",
 });

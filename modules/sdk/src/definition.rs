@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::{
-    AssetRequest, AssetSource, Attribute, Capability, CatalogView, DefinitionError, Digest, Edge, Effect, EnsureVocabulary,
+    AssetRef, AssetRequest, AssetSource, Attribute, Capability, CatalogView, DefinitionError, Edge, Effect, EnsureVocabulary,
     Footprint, Parameters, RecordSelectors, RecordedState, ResourceId, Semantics, TestedState,
 };
 
@@ -32,11 +32,17 @@ impl<D> Compiled<D> {
         Self { desired, assets: Vec::new() }
     }
 
-    /// Asks for bytes from `source`. Their digest comes back to [`Definition::assign_asset`] under `slot`; `attribute` is to blame
+    /// Asks for bytes from `source`. Their name comes back to [`Definition::assign_asset`] under `slot`; `attribute` is to blame
     /// if they cannot be had.
     #[must_use]
     pub fn asset(mut self, slot: &str, source: AssetSource, attribute: &str) -> Self {
-        self.assets.push(AssetRequest { slot: slot.into(), source, checksum: None, attribute: attribute.into() });
+        self.assets.push(AssetRequest {
+            slot: slot.into(),
+            source,
+            checksum: None,
+            checksum_error: None,
+            attribute: attribute.into(),
+        });
         self
     }
 }
@@ -85,8 +91,8 @@ pub trait Definition: 'static {
     /// The desired state of a declaration.
     fn compile(given: &Parameters) -> DefinitionResult<Compiled<Self::Desired>>;
 
-    /// Puts the digest of one asset that `compile` asked for into the desired state.
-    fn assign_asset(_desired: &mut Self::Desired, slot: &str, _digest: Digest) -> DefinitionResult<()> {
+    /// Puts the name of one asset that `compile` asked for into the desired state.
+    fn assign_asset(_desired: &mut Self::Desired, slot: &str, _asset: AssetRef) -> DefinitionResult<()> {
         Err(unsupported(format!("`{}` asks for no asset, so none goes to the slot `{slot}`", Self::TYPE)))
     }
 

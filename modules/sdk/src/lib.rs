@@ -51,8 +51,8 @@ pub use wit_bindgen as __wit_bindgen;
 pub use adapter::{Adapter, HeldWork};
 pub use attribute::{Attribute, Type};
 pub use bindings::exports::runtime::module::definition::{
-    AssetRequest, AssetSource, Capability, DefinitionError, Edge, EnsureVocabulary, RecordSelectors, RecordedState, Semantics,
-    TestedState,
+    AssetRequest, AssetSource, Capability, DefinitionError, Edge, EdgeReason, EnsureVocabulary, RecordSelectors, RecordedState,
+    Semantics, TestedState,
 };
 pub use bindings::exports::runtime::module::lifecycle::{
     Action, Change, ContentChange, Context, EffectClass, Failure, InterruptedOperation, LifecycleError, OperationReason, Outcome,
@@ -60,7 +60,7 @@ pub use bindings::exports::runtime::module::lifecycle::{
 };
 pub use bindings::runtime::host::{accounts, assets, facts, files, types::HostError};
 pub use bindings::runtime::module::catalog_view::{CatalogView, Peer};
-pub use bindings::runtime::module::types::{Claim, Diagnostic, Digest, Effect, Footprint, ResourceId};
+pub use bindings::runtime::module::types::{AssetRef, Claim, Diagnostic, Digest, Effect, Footprint, ResourceId};
 pub use definition::{Compiled, Definition, DefinitionResult};
 pub use ensure::{Ensure, Vocabulary};
 pub use node::{HostCall, NodeResult, Progress};

@@ -147,10 +147,10 @@ impl Change {
         Ok(Self { attribute: attribute.into(), before, after, reason: reason.into(), content: None })
     }
 
-    /// Says that the file at `path` will have the content of the asset `digest`, so that the host can show a difference of text.
+    /// Says that the file at `path` will have the content `asset`, so that the host can show a difference of text.
     #[must_use]
-    pub fn content(mut self, path: impl Into<Vec<u8>>, digest: &str) -> Self {
-        self.content = Some(ContentChange { path: path.into(), digest: digest.into() });
+    pub fn content(mut self, path: impl Into<Vec<u8>>, asset: &str) -> Self {
+        self.content = Some(ContentChange { path: path.into(), asset: asset.into() });
         self
     }
 }

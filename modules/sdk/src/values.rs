@@ -6,7 +6,7 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
-use crate::Digest;
+use crate::AssetRef;
 
 /// The key of the object that stands in a sensitive value's place.
 const SECRET: &str = "$secret";
@@ -47,7 +47,7 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Sensitive<T> {
     }
 }
 
-/// The digest of an asset in a desired state, empty until [`assign_asset`](crate::Definition::assign_asset) puts it in.
+/// The name of an asset in a desired state, empty until [`assign_asset`](crate::Definition::assign_asset) puts it in.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Asset(String);
@@ -58,15 +58,20 @@ impl Asset {
         Self::default()
     }
 
-    /// Puts the digest in.
-    pub fn assign(&mut self, digest: Digest) {
-        self.0 = digest;
+    /// Puts the name in.
+    pub fn assign(&mut self, asset: AssetRef) {
+        self.0 = asset;
     }
 
-    /// The digest; none if it is still pending or is no digest.
-    pub fn digest(&self) -> Option<&str> {
-        is_digest(&self.0).then_some(self.0.as_str())
+    /// The name; none if it is still pending or names no asset.
+    pub fn name(&self) -> Option<&str> {
+        is_asset_ref(&self.0).then_some(self.0.as_str())
     }
+}
+
+/// Whether the text names an asset: a digest, or `secret:` and a slot.
+pub fn is_asset_ref(text: &str) -> bool {
+    is_digest(text) || text.strip_prefix("secret:").is_some_and(|slot| !slot.is_empty())
 }
 
 /// Whether the text is `sha256:` and 64 lower-case hex digits.
@@ -103,11 +108,15 @@ mod tests {
     }
 
     #[test]
-    fn an_asset_has_a_digest_once_assigned() {
+    fn an_asset_has_a_name_once_assigned() {
         let mut asset = Asset::pending();
-        assert_eq!(asset.digest(), None);
+        assert_eq!(asset.name(), None);
         asset.assign(format!("sha256:{}", "0a".repeat(32)));
-        assert!(asset.digest().is_some());
+        assert!(asset.name().is_some());
+        asset.assign("secret:file.motd/content".to_owned());
+        assert_eq!(asset.name(), Some("secret:file.motd/content"));
+        asset.assign("secret:".to_owned());
+        assert_eq!(asset.name(), None);
         for wrong in ["sha256:", &format!("sha256:{}", "0A".repeat(32)), &"0a".repeat(32), &format!("sha512:{}", "0a".repeat(32))]
         {
             assert!(!is_digest(wrong), "{wrong}");

@@ -25,6 +25,6 @@ pub(super) fn wrote_in_check(module: &str, attempt: &mut Attempt) -> Option<Verd
 
 /// The difference of a file's content as text, or a sentence on why there is none.
 pub(super) fn text_diff(attempt: &mut Attempt, change: &ContentChange) -> Option<String> {
-    let digest = host_functions::digest::Digest(*change.digest.bytes());
+    let digest = host_functions::digest::Digest(*change.asset.digest()?.bytes());
     diff::text_diff(attempt.host(), &change.path.0, digest).ok().map(|diff| diff.to_string())
 }

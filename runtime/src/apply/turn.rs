@@ -12,7 +12,7 @@ use super::gate::open_gate;
 use super::run::Run;
 use super::seen;
 use super::verdict::{self, Verdict};
-use crate::engine::{Attempt, AttemptError, CheckResult, GuestChange, Needed, Prior, Reason, Verification};
+use crate::engine::{Attempt, AttemptError, CheckResult, GuestChange, Needed, Prior, Reading, Reason, Verification};
 use crate::journal::{Ending, IntentToken, Intention, JournalError, Operation, Settlement};
 use crate::model::report::{Action, Change, Outcome, Phase, ResourceReport, RunMode};
 use crate::plan::Ready;
@@ -65,9 +65,9 @@ impl Turn<'_> {
         }
         match result {
             Err(error) => self.fail_call(Phase::Check, error, attempt),
-            Ok(CheckResult::InSync(observed)) => {
+            Ok(CheckResult::InSync(reading)) => {
                 self.report.outcome = Outcome::Unchanged;
-                self.keep_unchanged(observed)?;
+                self.keep_unchanged(reading)?;
             }
             Ok(CheckResult::Skipped(reason)) => self.end(Outcome::Skipped, Action::Skip, reason),
             Ok(CheckResult::CannotPlan(reason)) => self.end(Outcome::CannotPlan, Action::Skip, reason),
@@ -188,12 +188,12 @@ impl Turn<'_> {
     }
 
     /// A resource that is as desired is on record too, so that drift can be told next time.
-    fn keep_unchanged(&self, observed: Option<Json>) -> Result<(), JournalError> {
+    fn keep_unchanged(&self, reading: Reading) -> Result<(), JournalError> {
         if self.run.mode == RunMode::Noop {
             return Ok(());
         }
-        let outputs = self.recorded().and_then(|recorded| recorded.outputs.clone());
-        let record = self.record(outputs, observed);
+        let outputs = reading.outputs.or_else(|| self.recorded().and_then(|recorded| recorded.outputs.clone()));
+        let record = self.record(outputs, reading.observed);
         if self.recorded() == Some(&record) {
             return Ok(());
         }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::invariants::check;
 use super::limits::MAX_ASSET;
 use super::samples::{assets, catalog_of, component, resource};
+use crate::model::asset::AssetRef;
 use crate::model::catalog::{Asset, Catalog, Control, Edge, EdgeReason, MAX_TIMEOUT_MS, Module, Semantics, State};
 use crate::model::digest::{AssetDigest, ComponentDigest};
 use crate::model::expression::Expression;
@@ -87,8 +88,10 @@ fn every_type_has_its_own_module_and_no_module_is_idle() {
 
 #[test]
 fn assets_and_their_names_agree() {
-    let unknown = refused(|catalog| semantics(catalog).assets = vec![AssetDigest::from_bytes([0; 32])]);
+    let unknown = refused(|catalog| semantics(catalog).assets = vec![AssetRef::Plain(AssetDigest::from_bytes([0; 32]))]);
     assert!(unknown.ends_with("is not in `assets`"), "{unknown}");
+    let secret = refused(|catalog| semantics(catalog).assets = vec!["secret:file.motd/content".parse().unwrap()]);
+    assert!(secret.ends_with("its secret `file.motd/content` is not in the bundle"), "{secret}");
     let idle = |catalog: &mut Catalog| {
         catalog.assets.insert(AssetDigest::of(b"idle"), Asset { size: 4 });
     };

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::model::asset::AssetRef;
 use crate::model::catalog::{Catalog, Claim, Effect, MAX_TIMEOUT_MS, Resource, Semantics, State};
 use crate::model::digest::AssetDigest;
 use crate::model::expression::{Expression, Kind};
@@ -85,14 +86,23 @@ fn check_modules(catalog: &Catalog) -> Result<(), CatalogError> {
     Ok(())
 }
 
+/// The digests of the assets that a resource names.
+fn asset_digests(resource: &Resource) -> Result<Vec<AssetDigest>, CatalogError> {
+    let plain = |asset: &AssetRef| match asset {
+        AssetRef::Plain(digest) => Ok(*digest),
+        AssetRef::Secret(slot) => Err(refuse(resource, &format!("its secret `{slot}` is not in the bundle"))),
+    };
+    match &resource.state {
+        State::Compiled { semantics, .. } => semantics.assets.iter().map(plain).collect(),
+        State::Deferred { sources, .. } => Ok(sources.values().copied().collect()),
+    }
+}
+
 /// Each asset that is named is there, and one that is there is named.
 fn check_assets(catalog: &Catalog) -> Result<(), CatalogError> {
-    let mut named: BTreeSet<&AssetDigest> = BTreeSet::new();
+    let mut named: BTreeSet<AssetDigest> = BTreeSet::new();
     for resource in &catalog.resources {
-        let digests: Vec<&AssetDigest> = match &resource.state {
-            State::Compiled { semantics, .. } => semantics.assets.iter().collect(),
-            State::Deferred { sources, .. } => sources.values().collect(),
-        };
+        let digests = asset_digests(resource)?;
         if let Some(missing) = digests.iter().find(|digest| !catalog.assets.contains_key(*digest)) {
             return Err(refuse(resource, &format!("its asset `{missing}` is not in `assets`")));
         }

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::json;
 use tar::Header;
 
+use crate::model::asset::AssetRef;
 use crate::model::catalog::{
     Asset, CATALOG_VERSION, Catalog, Claim, Effect, LANGUAGE_VERSION, Module, Resource, Semantics, Source, State,
 };
@@ -38,7 +39,7 @@ pub(super) fn resource(name: &str, assets: &[AssetSource]) -> Resource {
     let claim = Claim { domain: "path".into(), key: path.as_str().into(), qualifier: String::new() };
     let actions = vec!["read".to_owned(), "write".to_owned()];
     let effect = Effect { domain: "path".into(), key: path.as_str().into(), actions, qualifier: None };
-    let mut assets: Vec<_> = assets.iter().map(|asset| asset.digest).collect();
+    let mut assets: Vec<_> = assets.iter().map(|asset| AssetRef::Plain(asset.digest)).collect();
     assets.sort();
     assets.dedup();
     let semantics = Semantics {

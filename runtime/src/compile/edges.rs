@@ -7,7 +7,7 @@ use super::Compiler;
 use super::graph;
 use super::overlaps;
 use super::resource::Built;
-use crate::engine::Peer;
+use crate::engine::{DerivedEdge, Peer};
 use crate::language::diagnostic::Diagnostic;
 use crate::manifest::Declaration;
 use crate::model::catalog::{Edge, EdgeReason, State};
@@ -44,8 +44,8 @@ impl Compiler {
                 Ok(derived) => {
                     for edge in derived {
                         if known.contains(&edge.prerequisite) && known.contains(&edge.dependent) {
-                            let reason = EdgeReason::Derived(edge.reason);
-                            edges.push(Edge { prerequisite: edge.prerequisite, dependent: edge.dependent, reason });
+                            let DerivedEdge { prerequisite, dependent, reason } = edge;
+                            edges.push(Edge { prerequisite, dependent, reason });
                         } else {
                             self.broken(declaration, "derives an order with a resource that does not exist".into());
                         }
@@ -116,5 +116,6 @@ fn words(reason: &EdgeReason) -> String {
         EdgeReason::Before => "`before`".into(),
         EdgeReason::Reference => "it is read there".into(),
         EdgeReason::Derived(reason) => reason.clone(),
+        EdgeReason::Action(key) => format!("it needs the action `{key}` after it"),
     }
 }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use serde_json::Value as Json;
 
 use super::Compiler;
-use crate::engine::{DefinitionError, ParameterError, Parameters};
+use crate::engine::{Child, DefinitionError, ParameterError, Parameters};
 use crate::language::diagnostic::Diagnostic;
 use crate::language::value::{Marks, Value};
 use crate::manifest::{ExportError, Exported, Exports, Trail};
@@ -90,6 +90,11 @@ fn secret(name: &str, place: &Place) -> Diagnostic {
 }
 
 impl Parameters for Given {
+    fn children(&self, block: &str) -> Result<Vec<Child>, ParameterError> {
+        let module = self.scope.0.modules.get(&self.id.type_name).ok_or(ParameterError::Failed)?;
+        if module.description().block(block).is_some() { Ok(Vec::new()) } else { Err(ParameterError::Unknown) }
+    }
+
     fn has(&self, name: &str) -> Result<bool, ParameterError> {
         Ok(self.read(name)?.is_some())
     }

@@ -12,6 +12,7 @@ use crate::engine::{Compiled, DefinitionError, Footprint, Module, Parameters, Va
 use crate::language::diagnostic::Diagnostic;
 use crate::language::value::{Data, Marks, Value};
 use crate::manifest::{Declaration, Trail};
+use crate::model::asset::AssetRef;
 use crate::model::catalog::{Control, Resource, Source, State};
 use crate::model::expression::{Expression, Place};
 use crate::model::ids::ResourceId;
@@ -103,12 +104,13 @@ impl Compiler {
         let mut desired = compiled.desired;
         for request in &compiled.assets {
             let digest = self.acquire(declaration, request, given, assets)?;
-            desired = module.assign_asset(&desired, &request.slot, digest).map_err(tell).ok()?;
+            desired = module.assign_asset(&desired, &request.slot, &AssetRef::Plain(digest)).map_err(tell).ok()?;
         }
         let validated = module.validate(&desired).map_err(tell).ok()?;
-        let unknown = validated.semantics.assets.iter().find(|digest| !assets.contains_key(digest));
-        if let Some(digest) = unknown {
-            self.broken(declaration, format!("names the asset {digest}, which it did not ask for"));
+        let unknown =
+            validated.semantics.assets.iter().find(|asset| !asset.digest().is_some_and(|digest| assets.contains_key(&digest)));
+        if let Some(asset) = unknown {
+            self.broken(declaration, format!("names the asset {asset}, which it did not ask for"));
             return None;
         }
         Some((desired, validated))

@@ -12,5 +12,4 @@ wasmtime::component::bindgen!({
         "runtime:module/parameters.parameters": super::definition::ParametersHandle,
         "runtime:module/catalog-view.catalog-view": super::definition::CatalogViewHandle,
     },
-    additional_derives: [Clone],
 });

@@ -8,8 +8,8 @@ use super::bindings::runtime::module::types as wit_types;
 use super::definition::{AssetRequest, AssetSource, Compiled, DerivedEdge, Peer, Validated};
 use super::error::{DefinitionError, Diagnostic};
 use super::footprint::Footprint;
-use crate::model::catalog::{Claim, Effect, MAX_TIMEOUT_MS, Semantics};
-use crate::model::description::{Attribute, AttributeType, Capability, Description, Ensure, Selectors};
+use crate::model::catalog::{Claim, EdgeReason, Effect, MAX_TIMEOUT_MS, Semantics};
+use crate::model::description::{Attribute, AttributeType, Block, BlockKind, Capability, Description, Ensure, Output, Selectors};
 use crate::model::ids::{ResourceId, TypeName};
 use crate::model::key::{Key, escape};
 
@@ -158,6 +158,7 @@ fn asset_request(from: wit::AssetRequest) -> Result<AssetRequest, String> {
             wit::AssetSource::Url(url) => AssetSource::Url(url),
         },
         checksum: checksum.map_err(|error: crate::model::digest::DigestError| error.to_string())?,
+        checksum_error: from.checksum_error.map(|text| message(&text)),
         attribute: message(&from.attribute),
     })
 }
@@ -170,7 +171,7 @@ pub(super) fn validated(type_name: &TypeName, from: wit::Semantics) -> Result<Va
         return Err(format!("a timeout of {} ms, which is not from 1 to {MAX_TIMEOUT_MS}", from.timeout_ms));
     }
     let assets = from.assets.iter().map(|text| text.parse()).collect::<Result<Vec<_>, _>>();
-    let mut assets = assets.map_err(|error: crate::model::digest::DigestError| error.to_string())?;
+    let mut assets = assets.map_err(|error: crate::model::asset::AssetRefError| error.to_string())?;
     assets.sort();
     assets.dedup();
     Ok(Validated {
@@ -198,7 +199,10 @@ pub(super) fn derived_edges(id: &ResourceId, from: Vec<wit::Edge>) -> Result<Vec
         let derived = DerivedEdge {
             prerequisite: parse_resource_id(&edge.prerequisite)?,
             dependent: parse_resource_id(&edge.dependent)?,
-            reason: message(&edge.reason),
+            reason: match edge.reason {
+                wit::EdgeReason::Order(words) => EdgeReason::Derived(message(&words)),
+                wit::EdgeReason::Action(key) => EdgeReason::Action(message(&key)),
+            },
         };
         if derived.prerequisite != *id && derived.dependent != *id {
             return Err(format!("an edge that does not have `{id}` at one end"));
@@ -221,12 +225,16 @@ pub(super) fn definition_error(type_name: &TypeName, from: wit::DefinitionError)
 
 pub(super) fn description(from: wit::Description) -> Result<Description, String> {
     check_count("attributes", from.attributes.len())?;
+    check_count("blocks", from.blocks.len())?;
+    check_count("outputs", from.outputs.len())?;
     check_count("capabilities", from.capabilities.len())?;
     Ok(Description {
         type_name: from.type_name.parse().map_err(|error: crate::model::ids::NameError| error.to_string())?,
         schema_version: from.schema_version,
         summary: message(&from.summary),
         attributes: from.attributes.into_iter().map(attribute).collect::<Result<_, _>>()?,
+        blocks: from.blocks.into_iter().map(block).collect::<Result<_, _>>()?,
+        outputs: from.outputs.into_iter().map(output).collect::<Result<_, _>>()?,
         ensure: from.ensure.map(ensure).transpose()?,
         capabilities: from.capabilities.into_iter().map(capability).collect(),
         selectors: Selectors {
@@ -243,10 +251,9 @@ pub(super) fn description(from: wit::Description) -> Result<Description, String>
 fn attribute(from: wit::Attribute) -> Result<Attribute, String> {
     check_count("aliases", from.aliases.len())?;
     let name = message(&from.name);
-    let attribute_type = AttributeType::parse(&parse_json(&from.type_json).map_err(|error| format!("`{name}`: {error}"))?);
     let flags = from.attribute_flags;
     Ok(Attribute {
-        attribute_type: attribute_type.map_err(|error| format!("`{name}`: {error}"))?,
+        attribute_type: attribute_type(&name, &from.type_json)?,
         aliases: from.aliases,
         required: flags.contains(wit::AttributeFlags::REQUIRED),
         nullable: flags.contains(wit::AttributeFlags::NULLABLE),
@@ -255,9 +262,36 @@ fn attribute(from: wit::Attribute) -> Result<Attribute, String> {
         identity: flags.contains(wit::AttributeFlags::IDENTITY),
         source: flags.contains(wit::AttributeFlags::SOURCE),
         default: from.default_json.map(|text| parse_json(&text)).transpose().map_err(|error| format!("`{name}`: {error}"))?,
+        checksum_of: from.checksum_of.map(|name| message(&name)),
         doc: message(&from.doc),
         name,
     })
+}
+
+fn attribute_type(name: &str, json: &str) -> Result<AttributeType, String> {
+    let parsed = parse_json(json).map_err(|error| format!("`{name}`: {error}"))?;
+    AttributeType::parse(&parsed).map_err(|error| format!("`{name}`: {error}"))
+}
+
+fn block(from: wit::Block) -> Result<Block, String> {
+    check_count("attributes", from.attributes.len())?;
+    Ok(Block {
+        name: message(&from.name),
+        kind: match from.kind {
+            wit::BlockKind::Single => BlockKind::Single,
+            wit::BlockKind::Repeated => BlockKind::Repeated,
+            wit::BlockKind::Labelled => BlockKind::Labelled,
+        },
+        required: from.required,
+        attributes: from.attributes.into_iter().map(attribute).collect::<Result<_, _>>()?,
+        doc: message(&from.doc),
+    })
+}
+
+fn output(from: wit::Output) -> Result<Output, String> {
+    let name = message(&from.name);
+    let output_type = attribute_type(&name, &from.type_json)?;
+    Ok(Output { name, output_type, sensitive: from.sensitive, doc: message(&from.doc) })
 }
 
 fn ensure(from: wit::EnsureVocabulary) -> Result<Ensure, String> {

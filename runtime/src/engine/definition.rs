@@ -13,15 +13,16 @@ use wasmtime::component::{Resource, ResourceTable};
 
 use super::bindings::exports::runtime::module::definition as wit;
 use super::bindings::runtime::module::catalog_view::{self, Peer as WitPeer};
-use super::bindings::runtime::module::parameters::{self, ParameterError as WitParameterError};
+use super::bindings::runtime::module::parameters::{self, Child as WitChild, ParameterError as WitParameterError};
 use super::convert;
 use super::error::{CallError, DefinitionError, Fault};
 use super::footprint::Footprint;
 use super::limits::Limiter;
 use super::module::Module;
 use super::{clock, fault};
-use crate::model::catalog::{Claim, Effect};
-use crate::model::description::Description;
+use crate::model::asset::AssetRef;
+use crate::model::catalog::{Claim, EdgeReason, Effect};
+use crate::model::description::{Attribute, Description};
 use crate::model::digest::AssetDigest;
 use crate::model::ids::{ResourceId, TypeName};
 use crate::model::key::Key;
@@ -63,6 +64,20 @@ pub trait Parameters {
     /// # Errors
     /// If it waits for the node, could not be evaluated, or does not exist.
     fn read(&self, name: &str) -> Result<Option<Json>, ParameterError>;
+
+    /// The child blocks of this name, in the order of the manifest.
+    ///
+    /// # Errors
+    /// If the type has no such block.
+    fn children(&self, block: &str) -> Result<Vec<Child>, ParameterError>;
+}
+
+/// One child block of a declaration.
+pub struct Child {
+    /// Its label, in labelled blocks.
+    pub label: Option<String>,
+    /// Its attributes.
+    pub given: Rc<dyn Parameters>,
 }
 
 /// Why a parameter cannot be had.
@@ -109,6 +124,8 @@ pub struct AssetRequest {
     pub source: AssetSource,
     /// The digest they must have.
     pub checksum: Option<AssetDigest>,
+    /// What to say when they do not.
+    pub checksum_error: Option<String>,
     /// The attribute to blame.
     pub attribute: String,
 }
@@ -142,12 +159,19 @@ pub struct DerivedEdge {
     pub prerequisite: ResourceId,
     /// Goes after.
     pub dependent: ResourceId,
-    /// Why.
-    pub reason: String,
+    /// Why: [`EdgeReason::Derived`] or [`EdgeReason::Action`].
+    pub reason: EdgeReason,
 }
 
-/// The host's side of a `parameters` handle.
-pub struct ParametersHandle;
+/// The host's side of a `parameters` handle: which of the call's [`Given`] it is.
+pub struct ParametersHandle(usize);
+
+/// What a `parameters` handle gives access to.
+struct Given {
+    parameters: Rc<dyn Parameters>,
+    /// The child block whose attributes they are; none for the declaration's own.
+    block: Option<String>,
+}
 
 /// The host's side of a `catalog-view` handle.
 pub struct CatalogViewHandle;
@@ -156,7 +180,7 @@ pub struct CatalogViewHandle;
 pub(super) struct DefinitionState {
     pub(super) limiter: Limiter,
     table: ResourceTable,
-    parameters: Option<Rc<dyn Parameters>>,
+    given: Vec<Given>,
     peers: Option<Rc<Vec<Peer>>>,
     own_type: Option<TypeName>,
     identity_of: Option<Rc<Description>>,
@@ -169,40 +193,76 @@ impl DefinitionState {
         Self {
             limiter: Limiter::strict(DEFINITION_MEMORY_BYTES),
             table,
-            parameters: None,
+            given: Vec::new(),
             peers: None,
             own_type: None,
             identity_of: None,
         }
     }
 
-    fn given(&self, name: &str) -> wasmtime::Result<&Rc<dyn Parameters>> {
+    /// What a handle of the guest gives access to, for reading the attribute `name`.
+    fn given(&self, handle: &Resource<ParametersHandle>, name: &str) -> wasmtime::Result<&Rc<dyn Parameters>> {
+        let given = &self.given[self.table.get(handle)?.0];
         if let Some(description) = &self.identity_of
-            && description.attributes.iter().any(|a| a.name == name && !a.identity)
+            && given.attributes(description).iter().any(|a| a.name == name && !a.identity)
         {
             return Err(wasmtime::Error::new(Fault::NotIdentity { attribute: name.to_owned() }));
         }
-        self.parameters.as_ref().ok_or_else(|| wasmtime::Error::msg("no parameters are given in this call"))
+        Ok(&given.parameters)
+    }
+
+    fn give(&mut self, parameters: Rc<dyn Parameters>, block: Option<String>) -> wasmtime::Result<Resource<ParametersHandle>> {
+        let handle = self.table.push(ParametersHandle(self.given.len()))?;
+        self.given.push(Given { parameters, block });
+        Ok(handle)
+    }
+}
+
+impl Given {
+    fn attributes<'a>(&self, description: &'a Description) -> &'a [Attribute] {
+        match &self.block {
+            None => &description.attributes,
+            Some(block) => description.block(block).map_or(&[], |block| &block.attributes),
+        }
     }
 }
 
 impl parameters::Host for DefinitionState {}
 
 impl parameters::HostParameters for DefinitionState {
-    fn has(&mut self, _: Resource<ParametersHandle>, name: String) -> wasmtime::Result<Result<bool, WitParameterError>> {
-        let given = self.given(&name)?;
+    fn has(&mut self, handle: Resource<ParametersHandle>, name: String) -> wasmtime::Result<Result<bool, WitParameterError>> {
+        let given = self.given(&handle, &name)?;
         Ok(given.has(&name).map_err(|error| parameter_error(error, name)))
     }
 
     fn read(
         &mut self,
-        _: Resource<ParametersHandle>,
+        handle: Resource<ParametersHandle>,
         name: String,
     ) -> wasmtime::Result<Result<Option<String>, WitParameterError>> {
-        let given = self.given(&name)?;
+        let given = self.given(&handle, &name)?;
         match given.read(&name) {
             Ok(value) => Ok(Ok(value.as_ref().map(convert::canonical).transpose().map_err(wasmtime::Error::msg)?)),
             Err(error) => Ok(Err(parameter_error(error, name))),
+        }
+    }
+
+    fn children(
+        &mut self,
+        handle: Resource<ParametersHandle>,
+        block: String,
+    ) -> wasmtime::Result<Result<Vec<WitChild>, WitParameterError>> {
+        let given = &self.given[self.table.get(&handle)?.0];
+        if given.block.is_some() {
+            return Ok(Err(WitParameterError::Unknown(block)));
+        }
+        match given.parameters.children(&block) {
+            Ok(children) => {
+                let give =
+                    |child: Child| Ok(WitChild { given: self.give(child.given, Some(block.clone()))?, label: child.label });
+                Ok(Ok(children.into_iter().map(give).collect::<wasmtime::Result<_>>()?))
+            }
+            Err(error) => Ok(Err(parameter_error(error, block))),
         }
     }
 
@@ -265,13 +325,9 @@ impl Module {
     /// # Errors
     /// See [`DefinitionError`].
     pub fn footprint(&self, id: &ResourceId, given: Rc<dyn Parameters>) -> Result<Footprint, DefinitionError> {
-        let state = DefinitionState {
-            parameters: Some(given),
-            identity_of: Some(Rc::new(self.description().clone())),
-            ..DefinitionState::new()
-        };
+        let state = DefinitionState { identity_of: Some(Rc::new(self.description().clone())), ..DefinitionState::new() };
         let mut call = self.start("identity", state)?;
-        let handle = self.parameters_handle("identity", &mut call)?;
+        let handle = self.give("identity", &mut call, given)?;
         let answer = call.guest.call_identity(&mut call.store, &convert::resource_id(id), handle);
         let footprint = self.answer("identity", &call, answer)?;
         convert::footprint(self.type_name(), footprint.claims, footprint.effects, footprint.affected_paths)
@@ -283,22 +339,21 @@ impl Module {
     /// # Errors
     /// See [`DefinitionError`].
     pub fn compile(&self, id: &ResourceId, given: Rc<dyn Parameters>) -> Result<Compiled, DefinitionError> {
-        let state = DefinitionState { parameters: Some(given), ..DefinitionState::new() };
-        let mut call = self.start("compile", state)?;
-        let handle = self.parameters_handle("compile", &mut call)?;
+        let mut call = self.start("compile", DefinitionState::new())?;
+        let handle = self.give("compile", &mut call, given)?;
         let answer = call.guest.call_compile(&mut call.store, &convert::resource_id(id), handle);
         let compiled = self.answer("compile", &call, answer)?;
         convert::compiled(compiled).map_err(|message| self.bad_answer("compile", message).into())
     }
 
-    /// The desired state with one asset's digest put in.
+    /// The desired state with one asset's name put in.
     ///
     /// # Errors
     /// See [`DefinitionError`].
-    pub fn assign_asset(&self, desired: &Json, slot: &str, digest: AssetDigest) -> Result<Json, DefinitionError> {
+    pub fn assign_asset(&self, desired: &Json, slot: &str, asset: &AssetRef) -> Result<Json, DefinitionError> {
         let mut call = self.start("assign-asset", DefinitionState::new())?;
         let desired = self.argument("assign-asset", desired)?;
-        let answer = call.guest.call_assign_asset(&mut call.store, &desired, slot, &digest.to_string());
+        let answer = call.guest.call_assign_asset(&mut call.store, &desired, slot, &asset.to_string());
         let json = self.answer("assign-asset", &call, answer)?;
         convert::parse_json(&json).map_err(|message| self.bad_answer("assign-asset", message).into())
     }
@@ -340,9 +395,8 @@ impl Module {
     /// # Errors
     /// See [`DefinitionError`].
     pub fn resolve_export(&self, id: &ResourceId, attribute: &str, given: Rc<dyn Parameters>) -> Result<Json, DefinitionError> {
-        let state = DefinitionState { parameters: Some(given), ..DefinitionState::new() };
-        let mut call = self.start("resolve-export", state)?;
-        let handle = self.parameters_handle("resolve-export", &mut call)?;
+        let mut call = self.start("resolve-export", DefinitionState::new())?;
+        let handle = self.give("resolve-export", &mut call, given)?;
         let answer = call.guest.call_resolve_export(&mut call.store, &convert::resource_id(id), attribute, handle);
         let json = self.answer("resolve-export", &call, answer)?;
         convert::parse_json(&json).map_err(|message| self.bad_answer("resolve-export", message).into())
@@ -364,8 +418,13 @@ impl Module {
         }
     }
 
-    fn parameters_handle(&self, function: &'static str, call: &mut Call) -> Result<Resource<ParametersHandle>, CallError> {
-        let handle = call.store.data_mut().table.push(ParametersHandle);
+    fn give(
+        &self,
+        function: &'static str,
+        call: &mut Call,
+        given: Rc<dyn Parameters>,
+    ) -> Result<Resource<ParametersHandle>, CallError> {
+        let handle = call.store.data_mut().give(given, None);
         handle.map_err(|error| self.bad_answer(function, error.to_string()))
     }
 

@@ -24,7 +24,7 @@ use crate::model::ids::ResourceId;
 
 pub use answers::{
     AttemptError, AttemptLimits, CheckResult, Conflict, ContentChange, GuestChange, Interrupted, LifecycleError, Needed,
-    OperationReason, Outcome, Prior, Reason, Safety, Verification,
+    OperationReason, Outcome, Prior, Reading, Reason, Safety, Verification,
 };
 
 /// What a host may allocate for values of one call, in bytes.
@@ -162,7 +162,10 @@ impl Attempt {
         let guest = self.guest.runtime_module_lifecycle();
         let answer = guest.call_check(&mut self.store, &desired, &context).await;
         match self.answer(FUNCTION, answer)? {
-            wit::CheckResult::InSync(observed) => Ok(CheckResult::InSync(self.json(FUNCTION, observed)?)),
+            wit::CheckResult::InSync(reading) => Ok(CheckResult::InSync(Reading {
+                observed: self.json(FUNCTION, reading.observed)?,
+                outputs: self.json(FUNCTION, reading.outputs)?,
+            })),
             wit::CheckResult::Skipped(reason) => Ok(CheckResult::Skipped(convert::message(&reason))),
             wit::CheckResult::CannotPlan(reason) => Ok(CheckResult::CannotPlan(convert::message(&reason))),
             wit::CheckResult::NeedsApply(needed) => {

@@ -23,14 +23,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use definition::{
-    AssetRequest, AssetSource, Compiled, DEFINITION_MEMORY_BYTES, DerivedEdge, ParameterError, Parameters, Peer, Validated,
-    on_large_stack,
+    AssetRequest, AssetSource, Child, Compiled, DEFINITION_MEMORY_BYTES, DerivedEdge, ParameterError, Parameters, Peer,
+    Validated, on_large_stack,
 };
 pub use error::{CallError, DefinitionError, Diagnostic, EngineError, Fault};
 pub use footprint::Footprint;
 pub use lifecycle::{
     Attempt, AttemptError, AttemptLimits, CheckResult, Conflict, ContentChange, GuestChange, Interrupted, LifecycleError, Needed,
-    OperationReason, Outcome, Prior, Reason, Safety, Verification,
+    OperationReason, Outcome, Prior, Reading, Reason, Safety, Verification,
 };
 pub use module::{MAX_COMPONENT_BYTES, Module};
 

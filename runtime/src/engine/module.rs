@@ -123,6 +123,8 @@ fn placeholder() -> Description {
         schema_version: 1,
         summary: String::new(),
         attributes: Vec::new(),
+        blocks: Vec::new(),
+        outputs: Vec::new(),
         ensure: None,
         capabilities: Vec::new(),
         selectors: crate::model::description::Selectors::default(),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::description::{Attribute, AttributeType, Description};
+use crate::model::description::{Attribute, AttributeType, Block, Description};
 
 /// Names of blocks that every resource has, which no attribute may take.
 const RESERVED_NAMES: [&str; 1] = ["meta"];
@@ -13,14 +13,29 @@ pub(super) fn check(description: &Description) -> Result<(), String> {
         return Err("`schema-version` is 0: it counts from 1".into());
     }
     check_names(description)?;
-    description.attributes.iter().try_for_each(check_attribute)?;
+    check_attributes(&description.attributes)?;
+    description.blocks.iter().try_for_each(check_block)?;
     check_ensure(description)?;
     check_selectors(description)
 }
 
+/// Attributes with their aliases, blocks and outputs share one namespace; the attributes of each block have one of their own.
 fn check_names(description: &Description) -> Result<(), String> {
+    let blocks = description.blocks.iter().map(|block| &block.name);
+    let outputs = description.outputs.iter().map(|output| &output.name);
+    check_namespace(spellings(&description.attributes).chain(blocks).chain(outputs))?;
+    description.blocks.iter().try_for_each(|block| {
+        check_namespace(spellings(&block.attributes)).map_err(|error| format!("in the block `{}`: {error}", block.name))
+    })
+}
+
+fn spellings(attributes: &[Attribute]) -> impl Iterator<Item = &String> {
+    attributes.iter().flat_map(|a| std::iter::once(&a.name).chain(&a.aliases))
+}
+
+fn check_namespace<'a>(names: impl Iterator<Item = &'a String>) -> Result<(), String> {
     let mut seen = BTreeSet::new();
-    for name in description.attributes.iter().flat_map(|a| std::iter::once(&a.name).chain(&a.aliases)) {
+    for name in names {
         let word = name.starts_with(|c: char| c.is_ascii_lowercase())
             && name.len() <= 63
             && name.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'));
@@ -33,6 +48,35 @@ fn check_names(description: &Description) -> Result<(), String> {
         if !seen.insert(name) {
             return Err(format!("the attribute name `{name}` occurs twice"));
         }
+    }
+    Ok(())
+}
+
+fn check_block(block: &Block) -> Result<(), String> {
+    let name = &block.name;
+    if let Some(exported) = block.attributes.iter().find(|attribute| attribute.exported) {
+        return Err(format!("the attribute `{}` of the block `{name}` is exported, and nobody could read it", exported.name));
+    }
+    check_attributes(&block.attributes).map_err(|error| format!("in the block `{name}`: {error}"))
+}
+
+fn check_attributes(attributes: &[Attribute]) -> Result<(), String> {
+    attributes.iter().try_for_each(check_attribute)?;
+    attributes.iter().try_for_each(|attribute| check_checksum(attribute, attributes))
+}
+
+/// A checksum is of exactly one source beside it.
+fn check_checksum(attribute: &Attribute, all: &[Attribute]) -> Result<(), String> {
+    let Some(of) = &attribute.checksum_of else { return Ok(()) };
+    let name = &attribute.name;
+    if !all.iter().any(|other| other.source && other.name == *of) {
+        return Err(format!("the attribute `{name}` is the checksum of `{of}`, which is no source beside it"));
+    }
+    if attribute.attribute_type != AttributeType::String || attribute.sensitive {
+        return Err(format!("the attribute `{name}` is a checksum and not plain text"));
+    }
+    if all.iter().any(|other| other.name != *name && other.checksum_of.as_ref() == Some(of)) {
+        return Err(format!("the attribute `{name}` is a second checksum of `{of}`"));
     }
     Ok(())
 }
@@ -95,7 +139,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::model::description::{Ensure, Selectors};
+    use crate::model::description::{BlockKind, Ensure, Output, Selectors};
 
     fn attribute(name: &str) -> Attribute {
         Attribute {
@@ -109,6 +153,7 @@ mod tests {
             identity: false,
             source: false,
             default: None,
+            checksum_of: None,
             doc: String::new(),
         }
     }
@@ -119,6 +164,8 @@ mod tests {
             schema_version: 1,
             summary: String::new(),
             attributes,
+            blocks: vec![],
+            outputs: vec![],
             ensure: None,
             capabilities: vec![],
             selectors: Selectors::default(),
@@ -144,6 +191,21 @@ mod tests {
         assert!(bad(&|d| d.attributes.push(attribute("Bad-name"))).contains("not an attribute name"));
         assert!(bad(&|d| (d.attributes[0].identity, d.attributes[0].sensitive) = (true, true)).contains("hidden"));
         assert!(bad(&|d| d.attributes[0].default = Some(json!(1))).contains("not of its type"));
+        let block = |name: &str, attributes| Block {
+            name: name.into(),
+            kind: BlockKind::Repeated,
+            required: false,
+            attributes,
+            doc: String::new(),
+        };
+        assert!(bad(&|d| d.blocks.push(block("path", vec![]))).contains("twice"));
+        assert!(bad(&|d| d.blocks.push(block("meta", vec![]))).contains("reserved"));
+        assert!(bad(&|d| d.blocks.push(block("part", vec![attribute("a"), attribute("a")]))).contains("in the block `part`"));
+        let exported = Attribute { exported: true, ..attribute("a") };
+        assert!(bad(&|d| d.blocks.push(block("part", vec![exported.clone()]))).contains("nobody could read it"));
+        let output = Output { name: "path".into(), output_type: AttributeType::String, sensitive: false, doc: String::new() };
+        assert!(bad(&|d| d.outputs.push(output.clone())).contains("twice"));
+        assert!(bad(&|d| d.attributes[0].checksum_of = Some("ensure".into())).contains("no source"));
         assert!(bad(&|d| d.selectors.equality.push("nope".into())).contains("selector `nope`"));
         assert!(bad(&|d| d.selectors.drift.push("id".into())).contains("stable id"));
         let ensure = |values: &[&str], default: &str| {

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use super::asset::AssetRef;
 use super::digest::{AssetDigest, ComponentDigest};
 use super::expression::Expression;
 use super::ids::{OwnerName, ResourceId, TypeName};
@@ -115,7 +116,7 @@ pub struct Semantics {
     /// The rights it needs, as `files.write`, sorted.
     pub capabilities: Vec<String>,
     /// The assets it names, sorted.
-    pub assets: Vec<AssetDigest>,
+    pub assets: Vec<AssetRef>,
     /// Whether it is sensitive by its own nature.
     pub sensitive: bool,
     /// Whether it takes refreshes.
@@ -205,6 +206,8 @@ pub enum EdgeReason {
     Reference,
     /// A resource type derived it, in its words.
     Derived(String),
+    /// A resource type derived it: the dependent needs this shared action once the prerequisite has changed.
+    Action(String),
 }
 
 /// A place in a manifest.

@@ -26,6 +26,10 @@ pub struct Description {
     pub summary: String,
     /// Its attributes, in the module's order.
     pub attributes: Vec<Attribute>,
+    /// Its child blocks, in the module's order.
+    pub blocks: Vec<Block>,
+    /// What others can read of it once it has been applied.
+    pub outputs: Vec<Output>,
     /// The words of `ensure`, if it has that attribute.
     pub ensure: Option<Ensure>,
     /// The rights that it asks for.
@@ -38,6 +42,16 @@ impl Description {
     /// The attribute that `name` means, canonical or alias.
     pub fn attribute(&self, name: &str) -> Option<&Attribute> {
         self.attributes.iter().find(|a| a.name == name || a.aliases.iter().any(|alias| alias == name))
+    }
+
+    /// The child block of this name.
+    pub fn block(&self, name: &str) -> Option<&Block> {
+        self.blocks.iter().find(|block| block.name == name)
+    }
+
+    /// The output of this name.
+    pub fn output(&self, name: &str) -> Option<&Output> {
+        self.outputs.iter().find(|output| output.name == name)
     }
 
     /// Every spelling that a manifest may use.
@@ -71,6 +85,58 @@ pub struct Attribute {
     pub source: bool,
     /// What the type takes when it is left out, for readers.
     pub default: Option<Json>,
+    /// The attribute flagged `source` of which this one is the checksum.
+    pub checksum_of: Option<String>,
+    /// One or more sentences.
+    pub doc: String,
+}
+
+/// A child block of a resource type.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Block {
+    /// Its name, in the namespace of attributes.
+    pub name: String,
+    /// How often it may occur, and whether it has a label.
+    pub kind: BlockKind,
+    /// At least one must be given.
+    pub required: bool,
+    /// Its attributes.
+    pub attributes: Vec<Attribute>,
+    /// One or more sentences.
+    pub doc: String,
+}
+
+impl Block {
+    /// The attribute that `name` means, canonical or alias.
+    pub fn attribute(&self, name: &str) -> Option<&Attribute> {
+        self.attributes.iter().find(|a| a.name == name || a.aliases.iter().any(|alias| alias == name))
+    }
+}
+
+/// How often a child block may occur, and whether it has a label.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BlockKind {
+    /// At most once, without a label.
+    Single,
+    /// Any number of times, without labels.
+    Repeated,
+    /// Any number of times, each with a label of its own.
+    Labelled,
+}
+
+/// Something that is known once a resource has been applied.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Output {
+    /// Its name, in the namespace of attributes.
+    pub name: String,
+    /// What values it has.
+    #[serde(rename = "type")]
+    pub output_type: AttributeType,
+    /// Whoever reads it reads a sensitive value.
+    pub sensitive: bool,
     /// One or more sentences.
     pub doc: String,
 }

@@ -97,6 +97,12 @@ name_type! {
 }
 
 name_type! {
+    /// The place of a sensitive value in its catalog: `file.motd/content`.
+    SecretSlot, "secret slot", "letters, digits, `_`, `-`, `.`, `:`, `/` and `#`, at most 512 bytes",
+    |text| !text.is_empty() && text.len() <= 512 && is_word(text, b"-.:/#")
+}
+
+name_type! {
     /// A run's identifier: 32 lower-case hex digits, random.
     RunId, "run id", "32 lower-case hex digits",
     |text| text.len() == 32 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))

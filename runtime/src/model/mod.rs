@@ -2,6 +2,7 @@
 //!
 //! Data, with parsing and formatting of its own text forms; it does not read files, run guests or import a step.
 
+pub mod asset;
 pub mod catalog;
 pub mod description;
 pub mod digest;

@@ -10,8 +10,9 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 use super::{KnownState, failed, gate};
-use crate::engine::{AssetRequest, AssetSource, DefinitionError, Module, ParameterError, Parameters, Validated};
+use crate::engine::{AssetRequest, AssetSource, Child, DefinitionError, Module, ParameterError, Parameters, Validated};
 use crate::language::{NodeScope, evaluate_on_node};
+use crate::model::asset::AssetRef;
 use crate::model::catalog::{Catalog, Resource, State};
 use crate::model::digest::AssetDigest;
 use crate::model::facts;
@@ -111,7 +112,7 @@ fn compile_here(
     let mut made = Made::new();
     for request in &compiled.assets {
         let digest = asset_here(request, parameters, sources, &mut made)?;
-        desired = module.assign_asset(&desired, &request.slot, digest).map_err(failed)?;
+        desired = module.assign_asset(&desired, &request.slot, &AssetRef::Plain(digest)).map_err(failed)?;
     }
     let validated = module.validate(&desired).map_err(failed)?;
     Ok((desired, validated, made))
@@ -261,5 +262,10 @@ impl Parameters for NodeParameters {
         let value = self.evaluate(name)?;
         self.known.borrow_mut().insert(name.to_owned(), value.clone());
         Ok(value)
+    }
+
+    fn children(&self, block: &str) -> Result<Vec<Child>, ParameterError> {
+        let described = self.node.module(&self.id).description().block(block).is_some();
+        if described { Ok(Vec::new()) } else { Err(ParameterError::Unknown) }
     }
 }

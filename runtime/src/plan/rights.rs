@@ -8,6 +8,7 @@ use host_functions::effects::Effect;
 use host_functions::rights::{Module, Rights, Sensitivity};
 
 use crate::engine::AttemptLimits;
+use crate::model::asset::AssetRef;
 use crate::model::catalog::{Resource, Semantics};
 use crate::model::ids::ResourceId;
 use crate::receipt::AdmittedModule;
@@ -40,7 +41,12 @@ pub(crate) fn for_effects(
         asks: admitted.asks.clone(),
         grant: Arc::clone(&admitted.grant),
         effects: effects.iter().map(effect).collect(),
-        assets: semantics.assets.iter().map(|digest| (Digest(*digest.bytes()), sensitivity)).collect(),
+        assets: semantics
+            .assets
+            .iter()
+            .filter_map(AssetRef::digest)
+            .map(|digest| (Digest(*digest.bytes()), sensitivity))
+            .collect(),
     }
 }
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use serde_json::Value as Json;
 
 use super::ReceiptError;
-use crate::engine::{Module, ParameterError, Parameters};
+use crate::engine::{Child, Module, ParameterError, Parameters};
 use crate::language::check_travelled;
 use crate::model::catalog::Resource;
 use crate::model::expression::{Expression, Kind};
@@ -57,6 +57,10 @@ fn unusable(resource: &Resource, attribute: &str, reason: String) -> ReceiptErro
 struct Literals(BTreeMap<String, Expression>);
 
 impl Parameters for Literals {
+    fn children(&self, _: &str) -> Result<Vec<Child>, ParameterError> {
+        Ok(Vec::new())
+    }
+
     fn has(&self, name: &str) -> Result<bool, ParameterError> {
         Ok(self.read(name)?.is_some())
     }

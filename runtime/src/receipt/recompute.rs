@@ -69,10 +69,10 @@ fn check_orders(catalog: &Catalog, modules: &Modules) -> Result<(), ReceiptError
         derived.extend(edges.into_iter().map(|edge| Edge {
             prerequisite: edge.prerequisite,
             dependent: edge.dependent,
-            reason: EdgeReason::Derived(edge.reason),
+            reason: edge.reason,
         }));
     }
-    let is_derived = |edge: &&Edge| matches!(edge.reason, EdgeReason::Derived(_));
+    let is_derived = |edge: &&Edge| matches!(edge.reason, EdgeReason::Derived(_) | EdgeReason::Action(_));
     let said: BTreeSet<Edge> = catalog.edges.iter().filter(is_derived).cloned().collect();
     match derived.symmetric_difference(&said).next() {
         Some(edge) => Err(ReceiptError::Disagrees { resource: edge.dependent.clone(), what: "derived order" }),

@@ -9,7 +9,8 @@ use serde_json::json;
 use super::*;
 use crate::builtins;
 use crate::bundle::{catalog, write};
-use crate::engine::{EngineOptions, ParameterError, Parameters, on_large_stack};
+use crate::engine::{Child, EngineOptions, ParameterError, Parameters, on_large_stack};
+use crate::model::asset::AssetRef;
 use crate::model::catalog::{CATALOG_VERSION, Edge, EdgeReason, LANGUAGE_VERSION, Module as Named, Resource, Source, State};
 use crate::model::digest::{AssetDigest, ComponentDigest};
 use crate::policy;
@@ -26,6 +27,10 @@ fn file_component() -> &'static [u8] {
 struct Given(BTreeMap<&'static str, Json>);
 
 impl Parameters for Given {
+    fn children(&self, _: &str) -> Result<Vec<Child>, ParameterError> {
+        Ok(Vec::new())
+    }
+
     fn has(&self, name: &str) -> Result<bool, ParameterError> {
         Ok(self.0.contains_key(name))
     }
@@ -135,7 +140,7 @@ fn assets_that_the_module_does_not_name_are_refused() {
     let digest = AssetDigest::of(content);
     catalog.assets.insert(digest, crate::model::catalog::Asset { size: 5 });
     let State::Compiled { semantics, .. } = &mut catalog.resources[0].state else { panic!("it is compiled") };
-    semantics.assets = vec![digest];
+    semantics.assets = vec![AssetRef::Plain(digest)];
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.wasm.tar");
     let component = file_component();

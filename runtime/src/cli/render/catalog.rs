@@ -108,6 +108,7 @@ fn reason(reason: &EdgeReason) -> String {
         EdgeReason::Before => "before".to_owned(),
         EdgeReason::Reference => "reference".to_owned(),
         EdgeReason::Derived(words) => line(words),
+        EdgeReason::Action(key) => format!("action {}", line(key)),
     }
 }
 

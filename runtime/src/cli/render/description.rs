@@ -120,7 +120,7 @@ mod tests {
         let attribute = |name: &str, attribute_type: &str| {
             json!({
                 "name": name, "aliases": [], "type": attribute_type, "required": name == "path", "nullable": name != "path",
-                "sensitive": false, "exported": false, "identity": name == "path", "source": false, "default": null, "doc": format!("The {name}.")
+                "sensitive": false, "exported": false, "identity": name == "path", "source": false, "default": null, "checksum_of": null, "doc": format!("The {name}.")
             })
         };
         let capability = |action: &str, scope: &str| Capability {
@@ -137,6 +137,8 @@ mod tests {
             schema_version: 1,
             summary: "An nginx virtual host.".to_owned(),
             attributes: vec![serde_json::from_value(attribute("path", "string")).unwrap(), mode],
+            blocks: Vec::new(),
+            outputs: Vec::new(),
             ensure: Some(Ensure {
                 values: vec![("file".into(), "It is there.".into()), ("absent".into(), "It is not.".into())],
                 aliases: vec![("present".into(), "file".into())],

@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde_json::Value as Json;
 
 use crate::engine::error::{CallError, Diagnostic};
+use crate::model::asset::AssetRef;
 use crate::model::catalog::Claim;
-use crate::model::digest::AssetDigest;
 use crate::model::ids::ResourceId;
 use crate::model::key::Key;
 use crate::model::report::{Action, EffectClass};
@@ -69,7 +69,7 @@ pub struct ContentChange {
     /// Of which file.
     pub path: Key,
     /// What it will become.
-    pub digest: AssetDigest,
+    pub asset: AssetRef,
 }
 
 /// What a check found to do.
@@ -85,11 +85,20 @@ pub struct Needed {
     pub prerequisite: Option<String>,
 }
 
+/// What was found of an object that is as desired.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Reading {
+    /// What was observed.
+    pub observed: Option<Json>,
+    /// Its outputs; none leaves those on record.
+    pub outputs: Option<Json>,
+}
+
 /// The answer of a check.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CheckResult {
-    /// Nothing differs; what was observed.
-    InSync(Option<Json>),
+    /// Nothing differs.
+    InSync(Reading),
     /// Not for this node.
     Skipped(String),
     /// What would be done cannot be told.

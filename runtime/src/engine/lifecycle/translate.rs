@@ -52,8 +52,8 @@ pub(super) fn action(from: wit::Action) -> Action {
 pub(super) fn change(from: wit::Change) -> Result<GuestChange, String> {
     let json = |text: Option<String>| text.as_deref().map(convert::parse_json).transpose();
     let content = from.content.map(|content| {
-        let digest = content.digest.parse().map_err(|error: crate::model::digest::DigestError| error.to_string())?;
-        Ok::<_, String>(ContentChange { path: Key(content.path), digest })
+        let asset = content.asset.parse().map_err(|error: crate::model::asset::AssetRefError| error.to_string())?;
+        Ok::<_, String>(ContentChange { path: Key(content.path), asset })
     });
     Ok(GuestChange {
         attribute: convert::message(&from.attribute),

@@ -3,8 +3,8 @@
 use runtime_sdk::bindings::exports::runtime::module::definition::{Compiled, Description, Guest};
 use runtime_sdk::bindings::runtime::module::parameters::Parameters as Handle;
 use runtime_sdk::{
-    Attribute, Capability, CatalogView, Claim, DefinitionError, DefinitionResult, Diagnostic, Edge, Footprint, HostError,
-    Parameters, RecordSelectors, RecordedState, ResourceId, Semantics, TestedState, json,
+    Attribute, Capability, CatalogView, Claim, DefinitionError, DefinitionResult, Diagnostic, Edge, EdgeReason, Footprint,
+    HostError, Parameters, RecordSelectors, RecordedState, ResourceId, Semantics, TestedState, json,
 };
 
 use crate::Hostile;
@@ -35,6 +35,8 @@ impl Guest for Hostile {
             schema_version: 1,
             summary: "Misbehaves as it is told to.".into(),
             attributes: attributes.into_iter().map(Into::into).collect(),
+            blocks: Vec::new(),
+            outputs: Vec::new(),
             ensure: None,
             capabilities: vec![
                 Capability::new("files", "read", "/**", "to read what it should not"),
@@ -78,7 +80,7 @@ impl Guest for Hostile {
         Ok(Compiled { desired: text(act, json::canonical(&desired)?), assets: Vec::new() })
     }
 
-    fn assign_asset(_desired: String, _slot: String, _digest: String) -> DefinitionResult<String> {
+    fn assign_asset(_desired: String, _slot: String, _asset: String) -> DefinitionResult<String> {
         Err(DefinitionError::Unsupported("the hostile guest asks for no assets".into()))
     }
 
@@ -109,7 +111,7 @@ impl Guest for Hostile {
         match begin(Place::Relationships, &Desired::parse(&desired)?)? {
             Some(Act::OrderOthers) => Ok(edges_of_others(&id, catalog)),
             Some(Act::HugeList) => Ok(vec![edge(&id, &id); HUGE_COUNT]),
-            Some(Act::HugeString) => Ok(vec![Edge { reason: "x".repeat(HUGE_BYTES), ..edge(&id, &id) }]),
+            Some(Act::HugeString) => Ok(vec![Edge { reason: EdgeReason::Order("x".repeat(HUGE_BYTES)), ..edge(&id, &id) }]),
             _ => Ok(Vec::new()),
         }
     }
@@ -204,7 +206,7 @@ fn huge_path() -> Vec<u8> {
 }
 
 fn edge(prerequisite: &ResourceId, dependent: &ResourceId) -> Edge {
-    Edge { prerequisite: prerequisite.clone(), dependent: dependent.clone(), reason: "because".into() }
+    Edge { prerequisite: prerequisite.clone(), dependent: dependent.clone(), reason: EdgeReason::Order("because".into()) }
 }
 
 /// An edge between each two resources that are not this one.

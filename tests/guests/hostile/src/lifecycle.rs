@@ -1,7 +1,7 @@
 //! The half that meets the node.
 
 use runtime_sdk::bindings::exports::runtime::module::lifecycle::{
-    CheckResult, Conflict, Declared, Guest, GuestWork, Needed, Verification, Work,
+    CheckResult, Conflict, Declared, Guest, GuestWork, Needed, Reading, Verification, Work,
 };
 use runtime_sdk::files::{Detail, Object};
 use runtime_sdk::node::unchanged;
@@ -56,7 +56,7 @@ impl Guest for Hostile {
         let desired = Desired::parse_on_node(&desired)?;
         let act = begin(Place::Check, &desired)?;
         if act == Some(Act::ClaimSuccess) || is_there(&desired)? && act.is_none() {
-            return Ok(CheckResult::InSync(Some(text(act, "{}".into()))));
+            return Ok(CheckResult::InSync(Reading { observed: Some(text(act, "{}".into())), outputs: None }));
         }
         let prerequisite = (act == Some(Act::UndeclaredPrerequisite)).then(|| "daemon-reload".to_owned());
         let changes = changes(act)?;
