@@ -4,6 +4,8 @@
 //! Calls nest: reading a parameter may evaluate an export of another resource, which is a call of its own. So run them on
 //! a thread made by [`on_large_stack`].
 
+mod catalog_view;
+
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -12,7 +14,6 @@ use wasmtime::Store;
 use wasmtime::component::{Resource, ResourceTable};
 
 use super::bindings::exports::runtime::module::definition as wit;
-use super::bindings::runtime::module::catalog_view::{self, Peer as WitPeer};
 use super::bindings::runtime::module::parameters::{self, Child as WitChild, ParameterError as WitParameterError};
 use super::convert;
 use super::error::{CallError, DefinitionError, Fault};
@@ -277,30 +278,6 @@ fn parameter_error(error: ParameterError, name: String) -> WitParameterError {
         ParameterError::Deferred => WitParameterError::Deferred,
         ParameterError::Failed => WitParameterError::Failed,
         ParameterError::Unknown => WitParameterError::Unknown(name),
-    }
-}
-
-impl catalog_view::Host for DefinitionState {}
-
-impl catalog_view::HostCatalogView for DefinitionState {
-    fn of_type(&mut self, _: Resource<CatalogViewHandle>, type_name: String) -> wasmtime::Result<Vec<WitPeer>> {
-        Ok(self.peers_where(|peer| peer.id.type_name.as_str() == type_name))
-    }
-
-    fn all(&mut self, _: Resource<CatalogViewHandle>) -> wasmtime::Result<Vec<WitPeer>> {
-        Ok(self.peers_where(|_| true))
-    }
-
-    fn drop(&mut self, handle: Resource<CatalogViewHandle>) -> wasmtime::Result<()> {
-        self.table.delete(handle)?;
-        Ok(())
-    }
-}
-
-impl DefinitionState {
-    fn peers_where(&self, wanted: impl Fn(&Peer) -> bool) -> Vec<WitPeer> {
-        let peers = self.peers.iter().flat_map(|peers| peers.iter());
-        peers.filter(|peer| wanted(peer)).map(|peer| convert::peer(peer, self.own_type.as_ref())).collect()
     }
 }
 
