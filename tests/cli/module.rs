@@ -50,7 +50,7 @@ fn inspect_a_built_in_module() {
       content  string                                                   nullable
           The file's content as text. Not with `source`.
       source   string                                                   source, nullable
-          A file beneath the manifest's folder that has the content. Not with `content`.
+          A file beneath the manifest's folder, or an `https` address, that has the content. Not with `content`.
       owner    string or integer                                        nullable, exported
           The owner: a user name or a numeric id. Names are looked up on the node.
       group    string or integer                                        nullable, exported
