@@ -114,10 +114,12 @@ fn validate_and_inspect_a_bundle() {
         claims   path /srv/note
         may      read, write path /srv/note
         after    file.folder (reference)
+        after    file.folder (a folder goes before what lies in it)
       file.os  site.hcl:18:1
         deferred  settled on the node from content, path
         claims    path /srv/os
         may       read, write path /srv/os
+        after     file.folder (a folder goes before what lies in it)
         timeout   10000 ms
         control   managed unless a condition holds
     "#);

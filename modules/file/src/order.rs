@@ -10,10 +10,10 @@ use crate::File;
 use crate::desired::{Desired, Ensure};
 
 /// Why what lies in a folder goes after it.
-const IN_FOLDER: &str = "it lies in that folder";
+const IN_FOLDER: &str = "a folder goes before what lies in it";
 
 /// Why a folder that goes away does so after what is removed from it.
-const FROM_FOLDER: &str = "it is removed from that folder, which goes away";
+const FROM_FOLDER: &str = "what is removed from a folder goes before the folder does";
 
 /// The orders of one resource.
 pub fn edges(id: &ResourceId, desired: Option<&Desired>, catalog: &Catalog) -> DefinitionResult<Vec<Edge>> {
@@ -50,6 +50,7 @@ fn nearest(path: &[u8], catalog: &Catalog) -> DefinitionResult<Option<TypedPeer<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use runtime_sdk::EdgeReason;
     use runtime_sdk::testing::{Given, Peers, foreign};
 
     fn file(path: &str) -> Given {
@@ -70,6 +71,13 @@ mod tests {
         edges.iter().map(|edge| format!("{} < {}", edge.prerequisite.name, edge.dependent.name)).collect()
     }
 
+    fn reason(peers: &Peers, name: &str) -> String {
+        match peers.relationships::<File>(name).unwrap().remove(0).reason {
+            EdgeReason::Order(words) => words,
+            EdgeReason::Action(key) => panic!("the action `{key}`"),
+        }
+    }
+
     fn none() -> Vec<String> {
         Vec::new()
     }
@@ -87,8 +95,7 @@ mod tests {
         assert_eq!(orders(&peers, "srv"), ["root < srv"]);
         assert_eq!(orders(&peers, "other"), ["srv < other"]);
         assert_eq!(orders(&peers, "root"), none());
-        let edges = peers.relationships::<File>("page").unwrap();
-        assert_eq!(edges[0], Edge::after(&edges[0].dependent, &edges[0].prerequisite, "it lies in that folder"));
+        assert_eq!(reason(&peers, "page"), "a folder goes before what lies in it");
     }
 
     #[test]
@@ -111,11 +118,7 @@ mod tests {
         assert_eq!(orders(&peers, "page"), ["page < site"]);
         assert_eq!(orders(&peers, "site"), ["site < srv"]);
         assert_eq!(orders(&peers, "srv"), none());
-        let edges = peers.relationships::<File>("page").unwrap();
-        assert_eq!(
-            edges[0],
-            Edge::after(&edges[0].dependent, &edges[0].prerequisite, "it is removed from that folder, which goes away")
-        );
+        assert_eq!(reason(&peers, "page"), "what is removed from a folder goes before the folder does");
     }
 
     #[test]
