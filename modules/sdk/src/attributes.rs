@@ -50,7 +50,7 @@ use crate::{Attribute, AttributeType, Block, DefinitionError, DefinitionResult, 
 /// | `T` | it must be given |
 /// | `Option<T>` | it may be left out or null; `#[attribute(nullable = false)]`: not null |
 /// | `T` with `#[attribute(default = …)]` | the same, and then it has the default |
-/// | `E` with `#[attribute(ensure)]`, where `E` is an [`Ensure`](crate::Ensure) | its words; without a default in the vocabulary write `Option<E>` |
+/// | `E` with `#[attribute(ensure)]`, where `E` is an [`Ensure`](trait@crate::Ensure) | its words; without a default in the vocabulary write `Option<E>` |
 /// | `B`, `Option<B>` with `#[attribute(block)]`, where `B` is such a struct | a block, once; at most once |
 /// | `Vec<B>`, `BTreeMap<String, B>` with `#[attribute(block)]` | blocks, without and with labels; `required`: at least one |
 ///

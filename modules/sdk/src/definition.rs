@@ -77,7 +77,7 @@ pub trait Definition: 'static {
     /// What the type manages, one sentence.
     const SUMMARY: &'static str;
 
-    /// What a declaration gives: a struct that derives [`Attributes`], or `()` for a type that describes its attributes by hand.
+    /// What a declaration gives: a struct that derives [`Attributes`](trait@Attributes), or `()` for a type that describes its attributes by hand.
     type Given: Attributes;
 
     /// The desired state. It must serialise deterministically and refuse unknown fields (`#[serde(deny_unknown_fields)]`); its JSON

@@ -6,7 +6,7 @@
 //! - [`Definition`]: the pure half. It runs on the controller, and again on the node to check what the bundle says.
 //! - [`StateType`]: the half that meets the node, for types that read a state, compare it and bring it about.
 //!
-//! What a declaration may say is a struct that derives [`Attributes`]: its fields are the attributes and child blocks, and become
+//! What a declaration may say is a struct that derives [`Attributes`](trait@Attributes): its fields are the attributes and child blocks, and become
 //! descriptors and readers.
 //!
 //! A module implements both traits for one type and writes `runtime_sdk::export_state_type!(Thing);`. The adapter behind the macro

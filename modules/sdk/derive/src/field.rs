@@ -1,7 +1,7 @@
 //! One field of a struct of attributes: what it is, and what is wrong with it.
 
 use proc_macro2::{Span, TokenStream};
-use quote::ToTokens as _;
+use quote::ToTokens;
 use syn::{Field, GenericArgument, Ident, PathArguments, Type};
 
 use crate::docs;
@@ -60,18 +60,14 @@ impl<'a> Given<'a> {
     /// What `field`, which has a name, describes.
     pub fn parse(field: &'a Field, ident: &'a Ident) -> syn::Result<Self> {
         let options = Options::parse(&field.attrs)?;
+        for text in options.name.iter().chain(&options.aliases) {
+            check_name(&text.value(), text)?;
+        }
         let name = match &options.name {
             Some(name) => name.value(),
             None => ident.to_string().trim_start_matches("r#").to_owned(),
         };
-        for (text, place) in options
-            .aliases
-            .iter()
-            .map(|alias| (alias.value(), alias.to_token_stream()))
-            .chain([(name.clone(), options.name.as_ref().map_or_else(|| ident.to_token_stream(), |name| name.to_token_stream()))])
-        {
-            check_name(&text, &place)?;
-        }
+        check_name(&name, ident)?;
         let doc = docs::required(&field.attrs, ident, &name)?;
         let kind = kind(&field.ty, &options, &name)?;
         let given = Self { ident, ty: &field.ty, name, doc, options, kind };
@@ -91,8 +87,8 @@ impl<'a> Given<'a> {
     fn check_block(&self) -> syn::Result<()> {
         let Options { aliases, identity, exported, source, checksum_of, sensitive, nullable, .. } = &self.options;
         let spans = [*identity, *exported, *source, sensitive.map(|it| it.0), nullable.map(|it| it.0)];
-        let spans = spans.into_iter().flatten().chain(aliases.iter().chain(checksum_of).map(syn::LitStr::span));
-        match { spans }.next() {
+        let texts = aliases.iter().chain(checksum_of).map(syn::LitStr::span);
+        match spans.into_iter().flatten().chain(texts).next() {
             Some(span) => Err(self.wrong(
                 span,
                 "is a block, which takes only `block`, `name` and `required`: put the rest into its own attributes",
@@ -131,7 +127,7 @@ impl<'a> Given<'a> {
     }
 }
 
-fn check_name(name: &str, place: &TokenStream) -> syn::Result<()> {
+fn check_name(name: &str, place: &impl ToTokens) -> syn::Result<()> {
     let is_part = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     let is_name = name.len() <= 63 && name.starts_with(|first: char| first.is_ascii_lowercase()) && name.bytes().all(is_part);
     if !is_name {
