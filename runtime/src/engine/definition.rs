@@ -4,6 +4,8 @@
 //! Calls nest: reading a parameter may evaluate an export of another resource, which is a call of its own. So run them on
 //! a thread made by [`on_large_stack`].
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -22,16 +24,20 @@ use super::module::Module;
 use super::{clock, fault};
 use crate::model::asset::AssetRef;
 use crate::model::catalog::{Claim, EdgeReason, Effect};
-use crate::model::description::{Attribute, Description};
+use crate::model::description::{Description, MAX_CHILD_BLOCKS};
 use crate::model::digest::AssetDigest;
 use crate::model::ids::{ResourceId, TypeName};
 use crate::model::key::Key;
+use crate::model::kind::Unshown;
 
 /// Memory of a definition, in bytes: fixed, so that no result depends on the machine.
 pub const DEFINITION_MEMORY_BYTES: usize = 64 << 20;
 
 /// Stack of the thread that makes definition calls: room for 64 nested calls with their guest stacks.
 const LARGE_STACK_BYTES: usize = 256 << 20;
+
+/// How many handles a definition may hold at a time: room to read all child blocks twice over.
+const MAX_HANDLES: usize = 2 * MAX_CHILD_BLOCKS + 100;
 
 /// What a host may allocate for values of one call, in bytes.
 const HOSTCALL_BYTES: usize = 16 << 20;
@@ -91,8 +97,8 @@ pub enum ParameterError {
     Unknown,
 }
 
-/// Another resource as a definition may see it.
-#[derive(Debug, Clone, PartialEq)]
+/// Another resource as a definition may see it. Its debug output does not show the desired state.
+#[derive(Clone, PartialEq)]
 pub struct Peer {
     /// Its address.
     pub id: ResourceId,
@@ -106,13 +112,25 @@ pub struct Peer {
     pub affected_paths: Vec<Key>,
 }
 
-/// A compiled declaration.
-#[derive(Debug, Clone, PartialEq)]
+impl fmt::Debug for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Peer").field("id", &self.id).field("claims", &self.claims).finish_non_exhaustive()
+    }
+}
+
+/// A compiled declaration. Its debug output does not show the desired state.
+#[derive(Clone, PartialEq)]
 pub struct Compiled {
     /// The desired state, with placeholders for assets.
     pub desired: Json,
     /// Bytes that it needs on the node.
     pub assets: Vec<AssetRequest>,
+}
+
+impl fmt::Debug for Compiled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Compiled").field("desired", &Unshown(&self.desired)).field("assets", &self.assets).finish()
+    }
 }
 
 /// Bytes that a compiled resource needs on the node.
@@ -126,14 +144,14 @@ pub struct AssetRequest {
     pub checksum: Option<AssetDigest>,
     /// What to say when they do not.
     pub checksum_error: Option<String>,
-    /// The attribute to blame.
+    /// The attribute to blame, by its path.
     pub attribute: String,
 }
 
-/// Where an asset's bytes come from.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Where an asset's bytes come from. Its debug output does not show text.
+#[derive(Clone, PartialEq, Eq)]
 pub enum AssetSource {
-    /// The text of an attribute.
+    /// The text of an attribute, by its path.
     Parameter(String),
     /// This text.
     Inline(String),
@@ -141,6 +159,17 @@ pub enum AssetSource {
     Local(String),
     /// An `https` address.
     Url(String),
+}
+
+impl fmt::Debug for AssetSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Parameter(path) => write!(f, "Parameter({path})"),
+            Self::Inline(text) => write!(f, "Inline({} bytes)", text.len()),
+            Self::Local(_) => f.write_str("Local"),
+            Self::Url(_) => f.write_str("Url"),
+        }
+    }
 }
 
 /// What a desired state means.
@@ -163,8 +192,8 @@ pub struct DerivedEdge {
     pub reason: EdgeReason,
 }
 
-/// The host's side of a `parameters` handle: which of the call's [`Given`] it is.
-pub struct ParametersHandle(usize);
+/// The host's side of a `parameters` handle: which of the call's [`Given`] it is, by its number.
+pub struct ParametersHandle(u64);
 
 /// What a `parameters` handle gives access to.
 struct Given {
@@ -180,7 +209,10 @@ pub struct CatalogViewHandle;
 pub(super) struct DefinitionState {
     pub(super) limiter: Limiter,
     table: ResourceTable,
-    given: Vec<Given>,
+    /// What the guest holds handles on, by number.
+    given: BTreeMap<u64, Given>,
+    /// The number that the next one gets.
+    next_given: u64,
     peers: Option<Rc<Vec<Peer>>>,
     own_type: Option<TypeName>,
     identity_of: Option<Rc<Description>>,
@@ -189,11 +221,12 @@ pub(super) struct DefinitionState {
 impl DefinitionState {
     fn new() -> Self {
         let mut table = ResourceTable::new();
-        table.set_max_capacity(1_000);
+        table.set_max_capacity(MAX_HANDLES);
         Self {
             limiter: Limiter::strict(DEFINITION_MEMORY_BYTES),
             table,
-            given: Vec::new(),
+            given: BTreeMap::new(),
+            next_given: 0,
             peers: None,
             own_type: None,
             identity_of: None,
@@ -202,9 +235,9 @@ impl DefinitionState {
 
     /// What a handle of the guest gives access to, for reading the attribute `name`.
     fn given(&self, handle: &Resource<ParametersHandle>, name: &str) -> wasmtime::Result<&Rc<dyn Parameters>> {
-        let given = &self.given[self.table.get(handle)?.0];
+        let given = self.held(handle)?;
         if let Some(description) = &self.identity_of
-            && given.attributes(description).iter().any(|a| a.name == name && !a.identity)
+            && description.attributes_of(given.block.as_deref()).iter().any(|a| a.name == name && !a.identity)
         {
             return Err(wasmtime::Error::new(Fault::NotIdentity { attribute: name.to_owned() }));
         }
@@ -212,18 +245,16 @@ impl DefinitionState {
     }
 
     fn give(&mut self, parameters: Rc<dyn Parameters>, block: Option<String>) -> wasmtime::Result<Resource<ParametersHandle>> {
-        let handle = self.table.push(ParametersHandle(self.given.len()))?;
-        self.given.push(Given { parameters, block });
+        let number = self.next_given;
+        let handle = self.table.push(ParametersHandle(number))?;
+        self.next_given += 1;
+        self.given.insert(number, Given { parameters, block });
         Ok(handle)
     }
-}
 
-impl Given {
-    fn attributes<'a>(&self, description: &'a Description) -> &'a [Attribute] {
-        match &self.block {
-            None => &description.attributes,
-            Some(block) => description.block(block).map_or(&[], |block| &block.attributes),
-        }
+    fn held(&self, handle: &Resource<ParametersHandle>) -> wasmtime::Result<&Given> {
+        let number = self.table.get(handle)?.0;
+        self.given.get(&number).ok_or_else(|| wasmtime::Error::msg("a handle without what it is on"))
     }
 }
 
@@ -252,7 +283,7 @@ impl parameters::HostParameters for DefinitionState {
         handle: Resource<ParametersHandle>,
         block: String,
     ) -> wasmtime::Result<Result<Vec<WitChild>, WitParameterError>> {
-        let given = &self.given[self.table.get(&handle)?.0];
+        let given = self.held(&handle)?;
         if given.block.is_some() {
             return Ok(Err(WitParameterError::Unknown(block)));
         }
@@ -267,7 +298,8 @@ impl parameters::HostParameters for DefinitionState {
     }
 
     fn drop(&mut self, handle: Resource<ParametersHandle>) -> wasmtime::Result<()> {
-        self.table.delete(handle)?;
+        let ParametersHandle(number) = self.table.delete(handle)?;
+        self.given.remove(&number);
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! What `inspect` shows of a bundle.
 
 use super::{count, size, table};
-use crate::model::catalog::{Catalog, Claim, Control, Edge, EdgeReason, Effect, Resource, State};
+use crate::model::catalog::{Catalog, Claim, Control, DeferredPart, Edge, EdgeReason, Effect, Resource, State};
 use crate::model::digest::BundleDigest;
 use crate::report::{line, value};
 
@@ -75,8 +75,15 @@ fn state_rows(state: &State) -> Vec<Vec<String>> {
             }
             rows
         }
-        State::Deferred { attributes, sources } => {
-            let names: Vec<String> = attributes.keys().chain(sources.keys()).map(|name| line(name)).collect();
+        State::Deferred { .. } => {
+            let of_part = |(block, attributes): DeferredPart<'_>| -> Vec<String> {
+                let within = block.map_or_else(String::new, |block| match &block.label {
+                    Some(label) => format!("{} \"{label}\" ", block.name),
+                    None => format!("{} ", block.name),
+                });
+                attributes.keys().map(|name| line(&format!("{within}{name}"))).collect()
+            };
+            let names: Vec<String> = state.deferred_parts().into_iter().flat_map(of_part).collect();
             vec![row("deferred", format!("settled on the node from {}", names.join(", ")))]
         }
     }
