@@ -4,29 +4,28 @@
 //! Calls nest: reading a parameter may evaluate an export of another resource, which is a call of its own. So run them on
 //! a thread made by [`on_large_stack`].
 
-use std::collections::BTreeMap;
+mod state;
+
 use std::fmt;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 use wasmtime::Store;
-use wasmtime::component::{Resource, ResourceTable};
+use wasmtime::component::Resource;
 
+pub(super) use self::state::DefinitionState;
+pub use self::state::{CatalogViewHandle, ParametersHandle};
 use super::bindings::exports::runtime::module::definition as wit;
-use super::bindings::runtime::module::catalog_view::{self, Peer as WitPeer};
-use super::bindings::runtime::module::parameters::{self, Child as WitChild, ParameterError as WitParameterError};
 use super::convert;
 use super::error::{CallError, DefinitionError, Fault};
 use super::footprint::Footprint;
-use super::limits::Limiter;
 use super::module::Module;
 use super::{clock, fault};
 use crate::model::asset::AssetRef;
 use crate::model::catalog::{Claim, EdgeReason, Effect};
-use crate::model::description::{Description, MAX_CHILD_BLOCKS};
 use crate::model::digest::AssetDigest;
-use crate::model::ids::{ResourceId, TypeName};
+use crate::model::ids::ResourceId;
 use crate::model::key::Key;
 use crate::model::kind::Unshown;
 
@@ -35,9 +34,6 @@ pub const DEFINITION_MEMORY_BYTES: usize = 64 << 20;
 
 /// Stack of the thread that makes definition calls: room for 64 nested calls with their guest stacks.
 const LARGE_STACK_BYTES: usize = 256 << 20;
-
-/// How many handles a definition may hold at a time: room to read all child blocks twice over.
-const MAX_HANDLES: usize = 2 * MAX_CHILD_BLOCKS + 100;
 
 /// What a host may allocate for values of one call, in bytes.
 const HOSTCALL_BYTES: usize = 16 << 20;
@@ -192,150 +188,6 @@ pub struct DerivedEdge {
     pub reason: EdgeReason,
 }
 
-/// The host's side of a `parameters` handle: which of the call's [`Given`] it is, by its number.
-pub struct ParametersHandle(u64);
-
-/// What a `parameters` handle gives access to.
-struct Given {
-    parameters: Rc<dyn Parameters>,
-    /// The child block whose attributes they are; none for the declaration's own.
-    block: Option<String>,
-}
-
-/// The host's side of a `catalog-view` handle.
-pub struct CatalogViewHandle;
-
-/// What a store of one definition call holds.
-pub(super) struct DefinitionState {
-    pub(super) limiter: Limiter,
-    table: ResourceTable,
-    /// What the guest holds handles on, by number.
-    given: BTreeMap<u64, Given>,
-    /// The number that the next one gets.
-    next_given: u64,
-    peers: Option<Rc<Vec<Peer>>>,
-    own_type: Option<TypeName>,
-    identity_of: Option<Rc<Description>>,
-}
-
-impl DefinitionState {
-    fn new() -> Self {
-        let mut table = ResourceTable::new();
-        table.set_max_capacity(MAX_HANDLES);
-        Self {
-            limiter: Limiter::strict(DEFINITION_MEMORY_BYTES),
-            table,
-            given: BTreeMap::new(),
-            next_given: 0,
-            peers: None,
-            own_type: None,
-            identity_of: None,
-        }
-    }
-
-    /// What a handle of the guest gives access to, for reading the attribute `name`.
-    fn given(&self, handle: &Resource<ParametersHandle>, name: &str) -> wasmtime::Result<&Rc<dyn Parameters>> {
-        let given = self.held(handle)?;
-        if let Some(description) = &self.identity_of
-            && description.attributes_of(given.block.as_deref()).iter().any(|a| a.name == name && !a.identity)
-        {
-            return Err(wasmtime::Error::new(Fault::NotIdentity { attribute: name.to_owned() }));
-        }
-        Ok(&given.parameters)
-    }
-
-    fn give(&mut self, parameters: Rc<dyn Parameters>, block: Option<String>) -> wasmtime::Result<Resource<ParametersHandle>> {
-        let number = self.next_given;
-        let handle = self.table.push(ParametersHandle(number))?;
-        self.next_given += 1;
-        self.given.insert(number, Given { parameters, block });
-        Ok(handle)
-    }
-
-    fn held(&self, handle: &Resource<ParametersHandle>) -> wasmtime::Result<&Given> {
-        let number = self.table.get(handle)?.0;
-        self.given.get(&number).ok_or_else(|| wasmtime::Error::msg("a handle without what it is on"))
-    }
-}
-
-impl parameters::Host for DefinitionState {}
-
-impl parameters::HostParameters for DefinitionState {
-    fn has(&mut self, handle: Resource<ParametersHandle>, name: String) -> wasmtime::Result<Result<bool, WitParameterError>> {
-        let given = self.given(&handle, &name)?;
-        Ok(given.has(&name).map_err(|error| parameter_error(error, name)))
-    }
-
-    fn read(
-        &mut self,
-        handle: Resource<ParametersHandle>,
-        name: String,
-    ) -> wasmtime::Result<Result<Option<String>, WitParameterError>> {
-        let given = self.given(&handle, &name)?;
-        match given.read(&name) {
-            Ok(value) => Ok(Ok(value.as_ref().map(convert::canonical).transpose().map_err(wasmtime::Error::msg)?)),
-            Err(error) => Ok(Err(parameter_error(error, name))),
-        }
-    }
-
-    fn children(
-        &mut self,
-        handle: Resource<ParametersHandle>,
-        block: String,
-    ) -> wasmtime::Result<Result<Vec<WitChild>, WitParameterError>> {
-        let given = self.held(&handle)?;
-        if given.block.is_some() {
-            return Ok(Err(WitParameterError::Unknown(block)));
-        }
-        match given.parameters.children(&block) {
-            Ok(children) => {
-                let give =
-                    |child: Child| Ok(WitChild { given: self.give(child.given, Some(block.clone()))?, label: child.label });
-                Ok(Ok(children.into_iter().map(give).collect::<wasmtime::Result<_>>()?))
-            }
-            Err(error) => Ok(Err(parameter_error(error, block))),
-        }
-    }
-
-    fn drop(&mut self, handle: Resource<ParametersHandle>) -> wasmtime::Result<()> {
-        let ParametersHandle(number) = self.table.delete(handle)?;
-        self.given.remove(&number);
-        Ok(())
-    }
-}
-
-fn parameter_error(error: ParameterError, name: String) -> WitParameterError {
-    match error {
-        ParameterError::Deferred => WitParameterError::Deferred,
-        ParameterError::Failed => WitParameterError::Failed,
-        ParameterError::Unknown => WitParameterError::Unknown(name),
-    }
-}
-
-impl catalog_view::Host for DefinitionState {}
-
-impl catalog_view::HostCatalogView for DefinitionState {
-    fn of_type(&mut self, _: Resource<CatalogViewHandle>, type_name: String) -> wasmtime::Result<Vec<WitPeer>> {
-        Ok(self.peers_where(|peer| peer.id.type_name.as_str() == type_name))
-    }
-
-    fn all(&mut self, _: Resource<CatalogViewHandle>) -> wasmtime::Result<Vec<WitPeer>> {
-        Ok(self.peers_where(|_| true))
-    }
-
-    fn drop(&mut self, handle: Resource<CatalogViewHandle>) -> wasmtime::Result<()> {
-        self.table.delete(handle)?;
-        Ok(())
-    }
-}
-
-impl DefinitionState {
-    fn peers_where(&self, wanted: impl Fn(&Peer) -> bool) -> Vec<WitPeer> {
-        let peers = self.peers.iter().flat_map(|peers| peers.iter());
-        peers.filter(|peer| wanted(peer)).map(|peer| convert::peer(peer, self.own_type.as_ref())).collect()
-    }
-}
-
 /// What one call works on.
 struct Call {
     store: Store<DefinitionState>,
@@ -357,7 +209,7 @@ impl Module {
     /// # Errors
     /// See [`DefinitionError`].
     pub fn footprint(&self, id: &ResourceId, given: Rc<dyn Parameters>) -> Result<Footprint, DefinitionError> {
-        let state = DefinitionState { identity_of: Some(Rc::new(self.description().clone())), ..DefinitionState::new() };
+        let state = DefinitionState::of_identity(Rc::new(self.description().clone()));
         let mut call = self.start("identity", state)?;
         let handle = self.give("identity", &mut call, given)?;
         let answer = call.guest.call_identity(&mut call.store, &convert::resource_id(id), handle);
@@ -412,10 +264,10 @@ impl Module {
         desired: Option<&Json>,
         peers: Rc<Vec<Peer>>,
     ) -> Result<Vec<DerivedEdge>, DefinitionError> {
-        let state = DefinitionState { peers: Some(peers), own_type: Some(self.type_name().clone()), ..DefinitionState::new() };
+        let state = DefinitionState::of_peers(self.type_name().clone(), peers);
         let mut call = self.start("relationships", state)?;
         let desired = desired.map(|desired| self.argument("relationships", desired)).transpose()?;
-        let handle = call.store.data_mut().table.push(CatalogViewHandle);
+        let handle = call.store.data_mut().give_view();
         let handle = handle.map_err(|error| self.bad_answer("relationships", error.to_string()))?;
         let answer = call.guest.call_relationships(&mut call.store, &convert::resource_id(id), desired.as_ref(), handle);
         let edges = self.answer("relationships", &call, answer)?;

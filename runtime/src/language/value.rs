@@ -410,6 +410,17 @@ mod tests {
     }
 
     #[test]
+    fn debug_output_says_what_a_value_is_and_not_which() {
+        let value = Value::from_json(&json!({"hush": ["hush", 4711]})).unwrap().marked(&Marks::sensitive());
+        let place = Place { file: "a".into(), line: 1, column: 1, length: 1 };
+        let (left_over, all) = (value.residual(&place), [value.clone(), Value::list(vec![value.clone()]).unwrap()]);
+        let deferred = Value::deferred(left_over.clone(), Marks::default()).unwrap();
+        let debug = format!("{value:?} {all:?} {left_over:?} {deferred:?} {:?}", value.data());
+        assert!(!debug.contains("hush") && !debug.contains("4711"), "{debug}");
+        assert!(debug.contains("an object") && debug.contains("sensitive: true"), "{debug}");
+    }
+
+    #[test]
     fn shared_parts_count_each_time() {
         let mut value = Value::text("x".repeat(1 << 20)).unwrap();
         for _ in 0..5 {

@@ -279,6 +279,25 @@ mod tests {
     }
 
     #[test]
+    fn debug_output_of_a_state_shows_no_values() {
+        let semantics = Semantics {
+            capabilities: vec![],
+            assets: vec![],
+            sensitive: false,
+            accepts_refresh: false,
+            timeout_ms: 1,
+            prerequisites: vec![],
+        };
+        let compiled = State::Compiled { desired: serde_json::json!({"content": "hush"}), semantics };
+        let literal: Expression = serde_json::from_value(serde_json::json!(["literal", "a:1:1+1", "hush"])).unwrap();
+        let attributes = BTreeMap::from([("content".to_owned(), literal)]);
+        let block = DeferredBlock { name: "part".into(), label: None, attributes: attributes.clone() };
+        let deferred = State::Deferred { attributes, sources: BTreeMap::new(), blocks: vec![block] };
+        let debug = format!("{compiled:?} {deferred:?}");
+        assert!(!debug.contains("hush") && debug.contains("desired: an object"), "{debug}");
+    }
+
+    #[test]
     fn claims_overlap_by_key_tree_and_qualifier() {
         let file = claim("path", "/srv/x/a", "");
         assert!(file.overlaps(&file));

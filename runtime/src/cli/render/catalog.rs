@@ -148,7 +148,11 @@ mod tests {
                 {
                     "id": "file.motd", "source": {"file": "site.hcl", "line": 8, "column": 1},
                     "claims": [], "effects": [], "affected_paths": [], "timeout_ms": null, "control": null,
-                    "state": {"deferred": {"attributes": {}, "sources": {"source": format!("sha256:{}", "aa".repeat(32))}}}
+                    "state": {"deferred": {
+                        "attributes": {"source": ["literal", "site.hcl:9:1+1", "motd"]},
+                        "sources": {"source": format!("sha256:{}", "aa".repeat(32))},
+                        "blocks": [{"name": "part", "label": "a", "attributes": {"b": ["literal", "site.hcl:9:1+1", 1]}}]
+                    }}
                 }
             ],
             "edges": [{"prerequisite": "file.dir", "dependent": "file.motd", "reason": "require"}]
@@ -180,7 +184,7 @@ mod tests {
             may      read, write path /srv
             timeout  5000 ms
           file.motd  site.hcl:8:1
-            deferred  settled on the node from source
+            deferred  settled on the node from source, part "a" b
             after     file.dir (require)
         "#);
     }
