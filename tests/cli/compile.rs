@@ -162,6 +162,54 @@ fn a_wrong_manifest_shows_every_error_at_its_place() {
     assert!(!node.path("site.wasm.tar").exists(), "nothing is half written");
 }
 
+/// Mistakes of every stage, none of which hangs on another.
+const WRONG: &str = r#"
+variable "size" { type = integer }
+variable "team" { type = string }
+
+resource "file" "a" {
+  path    = "/srv/a"
+  modee   = "0644"
+  content = var.nothing
+  owner   = ["root"]
+  target  = "${var.size}"
+}
+
+resource "file" "b" {
+  path = file.a.path
+  link {}
+  content {
+    text = "x"
+  }
+  mode = 1 / 0
+}
+
+resource "fil" "c" {
+  path = "/srv/c"
+}
+
+resource "file" "d" {
+  meta {
+    require = [file.e]
+    control { if = [][0] }
+  }
+}
+
+resource "file" "e" {
+  path    = "/srv/${facts.hostname}"
+  content = 3
+  mode    = "rwx"
+  meta { timeout = "soon" }
+}
+"#;
+
+#[test]
+fn errors_of_every_stage_are_shown_in_one_run_and_none_that_hangs_on_another() {
+    let node = node();
+    node.write("site.hcl", WRONG);
+    assert_snapshot!(node.run(&["compile", "site.hcl", "-o", "site.wasm.tar", "--var", "size=large", "--var", "tem=x"]), @"");
+}
+
 #[test]
 fn files_that_are_not_there() {
     let node = node();

@@ -2,7 +2,8 @@
 
 use wasmtime::component::Resource;
 
-use super::{CatalogViewHandle, DefinitionState, Peer};
+use super::state::{CatalogViewHandle, DefinitionState};
+use super::Peer;
 use crate::engine::bindings::runtime::module::catalog_view::{
     Host, HostCatalogView, Peer as WitPeer, ResourceId as WitResourceId,
 };
