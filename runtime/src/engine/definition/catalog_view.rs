@@ -2,8 +2,8 @@
 
 use wasmtime::component::Resource;
 
-use super::state::{CatalogViewHandle, DefinitionState};
 use super::Peer;
+use super::state::{CatalogViewHandle, DefinitionState};
 use crate::engine::bindings::runtime::module::catalog_view::{
     Host, HostCatalogView, Peer as WitPeer, ResourceId as WitResourceId,
 };
