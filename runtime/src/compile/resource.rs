@@ -6,27 +6,39 @@ use std::rc::Rc;
 use serde_json::Value as Json;
 
 use super::Compiler;
-use super::assets::Assets;
+use super::assets::Pending;
+use super::draft::NoDraft;
 use super::parameters::{Given, Scope};
-use crate::engine::{Compiled, DefinitionError, Footprint, Module, Parameters, Validated};
+use crate::engine::{DefinitionError, Footprint, Module, Parameters, Validated};
 use crate::language::diagnostic::Diagnostic;
 use crate::language::value::{Data, Marks, Value};
 use crate::manifest::{Declaration, Trail};
-use crate::model::asset::AssetRef;
 use crate::model::catalog::{Control, Resource, Source, State};
 use crate::model::expression::{Expression, Place};
 use crate::model::ids::ResourceId;
 
 /// A compiled declaration.
 pub(super) struct Built {
+    /// As the catalog has it, but for the bytes that are not there yet: in their place stand placeholders.
     pub(super) resource: Resource,
     /// The resources whose attributes it reads.
     pub(super) reads: BTreeSet<ResourceId>,
+    /// What the module's `compile` gave, before anything was put in.
+    pub(super) compiled: Option<Json>,
+    /// Bytes that are not there yet.
+    pub(super) pending: Vec<Pending>,
+}
+
+/// What a declaration should be, with what is still to come.
+struct Drafted {
+    state: State,
+    compiled: Option<Json>,
+    pending: Vec<Pending>,
 }
 
 impl Compiler {
     /// Compiles one declaration; none if something is wrong with it, which has been told.
-    pub(super) fn resource(self: &Rc<Self>, declaration: &Declaration, assets: &mut Assets) -> Option<Built> {
+    pub(super) fn resource(self: &Rc<Self>, declaration: &Declaration) -> Option<Built> {
         let module = self.modules.get(&declaration.id.type_name)?;
         let mut marks = Marks::default();
         // The gate is looked at even where the rest is wrong: its mistakes are independent.
@@ -35,7 +47,7 @@ impl Compiler {
             return None;
         }
         let footprint = self.footprint(declaration, module)?;
-        let state = self.state(declaration, module, &footprint, assets, &mut marks)?;
+        let Drafted { state, compiled, pending } = self.state(declaration, module, &footprint, &mut marks)?;
         let resource = Resource {
             id: declaration.id.clone(),
             source: source(&declaration.place),
@@ -47,7 +59,7 @@ impl Compiler {
             state,
         };
         let reads = marks.resources().filter(|id| **id != declaration.id).cloned().collect();
-        Some(Built { resource, reads })
+        Some(Built { resource, reads, compiled, pending })
     }
 
     fn footprint(self: &Rc<Self>, declaration: &Declaration, module: &Module) -> Option<Footprint> {
@@ -71,62 +83,36 @@ impl Compiler {
         declaration: &Declaration,
         module: &Module,
         footprint: &Footprint,
-        assets: &mut Assets,
         marks: &mut Marks,
-    ) -> Option<State> {
+    ) -> Option<Drafted> {
         let given = self.given(declaration);
         let compiled = module.compile(&declaration.id, Rc::clone(&given) as Rc<dyn Parameters>);
-        marks.join(&given.marks());
-        match compiled {
-            Ok(compiled) => {
-                let (desired, validated) = self.finish(declaration, module, compiled, &given, assets)?;
-                self.check_footprint(declaration, footprint, &validated)?;
-                Some(State::Compiled { desired, semantics: validated.semantics })
-            }
-            Err(DefinitionError::Parameter) if given.deferred().is_some() => self.deferred(declaration, module, assets, marks),
+        let drafted = match compiled {
+            Ok(compiled) => self.draft(declaration, module, compiled, &given),
+            Err(DefinitionError::Parameter) if given.deferred().is_some() => Err(NoDraft::Waits),
             Err(error) => {
                 self.tell(declaration, Some(&given), error);
-                None
+                Err(NoDraft::Told)
             }
+        };
+        // Content that the host has read for the module counts as what the module has read.
+        marks.join(&given.marks());
+        match drafted {
+            Ok(draft) => {
+                self.check_footprint(declaration, footprint, &draft.validated)?;
+                let state = State::Compiled { desired: draft.desired, semantics: draft.validated.semantics };
+                Some(Drafted { state, compiled: Some(draft.compiled), pending: draft.pending })
+            }
+            Err(NoDraft::Waits) => self.deferred(declaration, module, marks),
+            Err(NoDraft::Told) => None,
         }
-    }
-
-    /// Puts the digests of assets in, and checks the result.
-    fn finish(
-        &self,
-        declaration: &Declaration,
-        module: &Module,
-        compiled: Compiled,
-        given: &Given,
-        assets: &mut Assets,
-    ) -> Option<(Json, Validated)> {
-        let tell = |error| self.tell(declaration, Some(given), error);
-        let mut desired = compiled.desired;
-        for request in &compiled.assets {
-            let digest = self.acquire(declaration, request, given, assets)?;
-            desired = module.assign_asset(&desired, &request.slot, &AssetRef::Plain(digest)).map_err(tell).ok()?;
-        }
-        let validated = module.validate(&desired).map_err(tell).ok()?;
-        let unknown =
-            validated.semantics.assets.iter().find(|asset| !asset.digest().is_some_and(|digest| assets.contains_key(&digest)));
-        if let Some(asset) = unknown {
-            self.broken(declaration, format!("names the asset {asset}, which it did not ask for"));
-            return None;
-        }
-        Some((desired, validated))
     }
 
     /// Every given attribute, for the node to compile.
-    fn deferred(
-        self: &Rc<Self>,
-        declaration: &Declaration,
-        module: &Module,
-        assets: &mut Assets,
-        marks: &mut Marks,
-    ) -> Option<State> {
+    fn deferred(self: &Rc<Self>, declaration: &Declaration, module: &Module, marks: &mut Marks) -> Option<Drafted> {
         let given = self.given(declaration);
         let mut attributes = BTreeMap::new();
-        let mut sources = BTreeMap::new();
+        let mut pending = Vec::new();
         for attribute in &module.description().attributes {
             let Ok(value) = given.value(&attribute.name) else { continue };
             let Some((value, place)) = value else { continue };
@@ -140,12 +126,32 @@ impl Compiler {
                 self.evaluation.add(self.waits(declaration, &attribute.name, "it names a file to take along"));
                 return None;
             }
-            if let Some(Json::String(path)) = known {
-                sources.insert(attribute.name.clone(), self.acquire_local(&path, &place, None, assets)?);
+            if let Some(Json::String(text)) = known {
+                let checksum = self.checksum_of(declaration, module, &attribute.name, &given)?;
+                pending.push(self.source(&attribute.name, (&text, &place), checksum)?);
             }
         }
         marks.join(&given.marks());
-        (!given.has_failed()).then_some(State::Deferred { attributes, sources })
+        let state = State::Deferred { attributes, sources: BTreeMap::new() };
+        (!given.has_failed()).then_some(Drafted { state, compiled: None, pending })
+    }
+
+    /// The given checksum of a source, if the type has an attribute for it: none within none where it cannot be had.
+    fn checksum_of(
+        self: &Rc<Self>,
+        declaration: &Declaration,
+        module: &Module,
+        source: &str,
+        given: &Given,
+    ) -> Option<Option<(Json, Place)>> {
+        let attribute = module.description().attributes.iter().find(|found| found.checksum_of.as_deref() == Some(source));
+        let Some(attribute) = attribute else { return Some(None) };
+        let Some((value, place)) = given.value(&attribute.name).ok()? else { return Some(None) };
+        if !value.is_known() {
+            self.evaluation.add(self.waits(declaration, &attribute.name, "it is the checksum of a file to take along"));
+            return None;
+        }
+        Some(given.read(&attribute.name).ok()?.map(|checksum| (checksum, place)))
     }
 
     fn check_footprint(&self, declaration: &Declaration, footprint: &Footprint, validated: &Validated) -> Option<()> {
@@ -209,6 +215,6 @@ impl Compiler {
 }
 
 /// A place as catalogs have it.
-pub(super) fn source(place: &Place) -> Source {
+fn source(place: &Place) -> Source {
     Source { file: place.file.to_string(), line: place.line, column: place.column }
 }

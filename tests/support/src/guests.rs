@@ -10,6 +10,9 @@ const EMBEDDED: &[Embedded] = include!(concat!(env!("OUT_DIR"), "/components.rs"
 /// A guest that misbehaves in the way that its declaration asks for.
 pub const HOSTILE: &[u8] = named("hostile");
 
+/// A guest with three assets, each from an attribute of its own.
+pub const KEEPER: &[u8] = named("keeper");
+
 /// All guests, by name.
 pub fn all() -> impl Iterator<Item = (&'static str, &'static [u8])> {
     EMBEDDED.iter().map(|(name, component, _)| (*name, *component))
