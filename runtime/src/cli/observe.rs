@@ -98,3 +98,14 @@ impl acquire::Progress for Downloads {
         self.bar.finish_and_clear();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_are_for_terminals_and_not_beside_records() {
+        assert!(bar(Speech::default()).is_hidden());
+        assert!(bar(Speech { progress: true, json: true, ..Speech::default() }).is_hidden());
+    }
+}

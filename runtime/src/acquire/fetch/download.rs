@@ -17,6 +17,9 @@ const MAX_RESUMES: u32 = 5;
 /// The wait before the first attempt to go on; each further one is twice as long.
 const FIRST_WAIT: Duration = Duration::from_millis(100);
 
+/// How much too early a connection may end at its deadline.
+const TIMER_ERROR: Duration = Duration::from_millis(5);
+
 /// What a download may cost.
 pub(super) struct Limits {
     pub(super) max_size: u64,
@@ -160,8 +163,9 @@ impl Received<'_> {
 }
 
 impl Limits {
+    /// Whether the time is up, give or take what timers are off by.
     fn is_over(&self) -> bool {
-        Instant::now() >= self.deadline
+        Instant::now() + TIMER_ERROR >= self.deadline
     }
 
     fn timed_out(&self) -> AcquireError {

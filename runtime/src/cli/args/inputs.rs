@@ -50,7 +50,7 @@ pub struct InputOptions {
     /// Use a component that is not built in for a resource type; may be given more than once
     #[arg(long = "module", value_name = "NAME=PATH", value_parser = parse::module)]
     pub modules: Vec<(String, PathBuf)>,
-    /// Keep compiled code here
+    /// Keep compiled code and fetched sources here
     ///
     /// Default: $RUNTIME_CACHE_DIR; else /var/cache/runtime for root, $XDG_CACHE_HOME/runtime or ~/.cache/runtime for other users. A
     /// folder that others could write to is not used.
