@@ -13,32 +13,36 @@ use testkit::{Scene, guests};
 struct Stage {
     scene: Scene,
     server: Server,
+    /// What the server answers, unless it is told otherwise: of this test alone, as the cache of compiled code, which tests share, also keeps
+    /// what was fetched.
+    body: String,
 }
 
 impl Stage {
     fn new() -> Self {
-        Self::answering(|_| Reply::body("from an address\n"))
+        Self::answering(|body, _| Reply::body(body))
     }
 
-    fn answering(answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Self {
+    fn answering(answer: impl Fn(&str, &Asked) -> Reply + Send + Sync + 'static) -> Self {
         let scene = Scene::new().with_module("keeper", guests::KEEPER);
-        let server = Server::start(answer);
+        let body = format!("from an address, for {}\n", scene.folder().display());
+        let own = body.clone();
+        let server = Server::start(move |asked| answer(&own, asked));
         scene.write("ca.pem", server.certificate());
         scene.write("site/file", "from a file\n");
-        Self { scene, server }
+        Self { scene, server, body }
     }
 
     fn request(&self) -> CompileRequest {
         let mut request = self.scene.compile_request("site");
         request.sources.addresses = vec![self.server.address("/pub").parse().unwrap()];
         request.sources.ca_file = Some(self.scene.path("ca.pem"));
-        request.cache = None;
         request
     }
 
     /// Compiles a manifest in which `URL` and `SUM` stand for an address of the server and the checksum of what it answers.
     fn compile_with(&self, request: &CompileRequest, manifest: &str) -> Result<CompileSummary, RunError> {
-        let sum = AssetDigest::of(b"from an address\n").to_string();
+        let sum = AssetDigest::of(self.body.as_bytes()).to_string();
         let manifest = manifest.replace("URL", &self.server.address("/pub/a")).replace("SUM", &sum);
         self.scene.write("site/site.hcl", manifest);
         run::compile(request)
@@ -82,7 +86,7 @@ resource "keeper" "it" {
 #[test]
 fn a_resource_has_several_assets_each_from_a_source_of_its_own() {
     let mut stage = Stage::new();
-    assert_eq!(stage.keep(SOUND), ["from an address\n", "from a file\n", "from text\n"]);
+    assert_eq!(stage.keep(SOUND), [stage.body.as_str(), "from a file\n", "from text\n"]);
     assert_eq!(stage.server.asked().len(), 1);
 }
 
@@ -90,13 +94,13 @@ fn a_resource_has_several_assets_each_from_a_source_of_its_own() {
 fn what_waits_for_the_node_has_its_sources_taken_along_from_the_controller() {
     let mut stage = Stage::new();
     let waits = SOUND.replace("from text", "on ${facts.os.id}");
-    assert_eq!(stage.keep(&waits), ["from an address\n", "from a file\n", "on testos\n"]);
+    assert_eq!(stage.keep(&waits), [stage.body.as_str(), "from a file\n", "on testos\n"]);
     assert_eq!(stage.server.asked().len(), 1);
 }
 
 #[test]
 fn the_same_bytes_go_along_once_and_the_same_manifest_gives_the_same_bundle() {
-    let stage = Stage::answering(|_| Reply::body("from a file\n"));
+    let stage = Stage::answering(|_, _| Reply::body("from a file\n"));
     let sum = AssetDigest::of(b"from a file\n").to_string();
     let manifest = SOUND.replace("SUM", &sum).replace("from text\\n", "from a file\\n");
     let first = stage.compile(&manifest).unwrap();
@@ -161,7 +165,7 @@ fn the_final_state_may_differ_from_the_draft_in_the_names_of_assets_alone() {
 
 #[test]
 fn a_wrong_checksum_is_told_in_the_modules_words_with_the_digest_found() {
-    let stage = Stage::answering(|_| Reply::body("other bytes\n"));
+    let stage = Stage::answering(|_, _| Reply::body("other bytes\n"));
     let text = stage.refusal(SOUND);
     assert!(text.contains("error: the keeper was given other bytes than it was promised\n --> site.hcl:4:"), "{text}");
     assert!(text.contains(&format!("it has {}", AssetDigest::of(b"other bytes\n"))), "{text}");
@@ -212,7 +216,7 @@ fn a_refusal_names_the_option_that_would_allow_it() {
 
 #[test]
 fn all_that_is_wrong_with_sources_comes_out_at_once() {
-    let stage = Stage::answering(|_| Reply::status(404));
+    let stage = Stage::answering(|_, _| Reply::status(404));
     let text = stage.refusal(&SOUND.replace("\"file\"", "\"missing\""));
     assert!(text.contains("the server answers with status 404"), "{text}");
     assert!(text.contains("the file `missing` cannot be taken along"), "{text}");
@@ -221,8 +225,7 @@ fn all_that_is_wrong_with_sources_comes_out_at_once() {
 #[test]
 fn a_second_compilation_fetches_nothing() {
     let stage = Stage::new();
-    let mut request = stage.request();
-    request.cache = Some(stage.scene.path("cache"));
+    let request = stage.request();
     let first = stage.compile_with(&request, SOUND).unwrap();
     let second = run::compile_watched(&request, Arc::new(runtime::acquire::Silent)).unwrap();
     assert_eq!((first.bundle, stage.server.asked().len()), (second.bundle, 1));

@@ -10,11 +10,12 @@ use std::path::{Path, PathBuf};
 
 use anstream::{AutoStream, ColorChoice};
 
-use super::args::{Color, CompileArgs, Everywhere, InputOptions, NodeOptions, RunOptions, SourceOptions};
+use super::args::{Color, CompileArgs, Everywhere, InputOptions, NodeOptions, RunOptions};
 use super::error::CliError;
-use crate::acquire;
 use crate::model::report::RunMode;
 use crate::run::{CompileRequest, NodeRequest};
+
+mod sources;
 
 /// Where the policy of this machine is.
 pub const POLICY_PATH: &str = "/etc/runtime/policy.hcl";
@@ -81,19 +82,6 @@ impl Environment {
         }
         let base = self.state_home.clone().or_else(|| Some(self.home.as_ref()?.join(".local/state")));
         base.map(|base| base.join("runtime"))
-    }
-
-    /// The first of these variables that is set and is text; as elsewhere, the name in small letters holds over the other.
-    fn variable(&self, names: &[&str]) -> Option<String> {
-        let find = |name: &str| self.variables.iter().find(|(found, _)| found == name)?.1.to_str().map(str::to_owned);
-        names.iter().find_map(|name| find(name).or_else(|| find(&name.to_ascii_uppercase())))
-    }
-
-    fn proxy(&self) -> acquire::ProxySettings {
-        acquire::ProxySettings {
-            https: self.variable(&["https_proxy", "all_proxy"]),
-            none: self.variable(&["no_proxy"]).unwrap_or_default(),
-        }
     }
 
     fn cache(&self) -> Option<PathBuf> {
@@ -188,20 +176,9 @@ fn inputs_request(
         variable_files: inputs.variable_files.clone(),
         target_facts: inputs.target.clone(),
         modules: inputs.modules.clone(),
-        sources: source_settings(&inputs.sources, environment)?,
+        sources: sources::settings(&inputs.sources, environment)?,
         cache: inputs.cache_dir.clone().or_else(|| environment.cache()),
         scratch: environment.scratch.clone(),
-    })
-}
-
-fn source_settings(options: &SourceOptions, environment: &Environment) -> Result<acquire::Settings, CliError> {
-    Ok(acquire::Settings {
-        folders: options.allowed_folders.iter().map(|folder| absolute(folder)).collect::<Result<_, _>>()?,
-        addresses: options.allowed_addresses.clone(),
-        max_size: options.max_source_size.unwrap_or(acquire::DEFAULT_MAX_SIZE),
-        timeout: options.source_timeout.unwrap_or(acquire::DEFAULT_TIMEOUT),
-        ca_file: options.ca_file.clone(),
-        proxy: environment.proxy(),
     })
 }
 
@@ -308,29 +285,6 @@ mod tests {
         assert_eq!(cache(&rooted, &named).as_deref(), Some(Path::new("/c")));
         let given = NodeOptions { cache_dir: Some("d".into()), ..rooted };
         assert_eq!(cache(&given, &named).as_deref(), Some(Path::new("d")));
-    }
-
-    #[test]
-    fn the_proxy_by_small_letters_then_large_ones() {
-        let environment = |variables: &[(&str, &str)]| Environment {
-            variables: variables.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))).collect(),
-            ..user()
-        };
-        let proxy = |variables: &[(&str, &str)]| environment(variables).proxy();
-        assert_eq!(proxy(&[]), acquire::ProxySettings::default());
-        assert_eq!(proxy(&[("HTTPS_PROXY", "b"), ("https_proxy", "a"), ("NO_PROXY", "x")]).https.as_deref(), Some("a"));
-        assert_eq!(proxy(&[("ALL_PROXY", "c"), ("HTTPS_PROXY", "b"), ("NO_PROXY", "x")]).https.as_deref(), Some("b"));
-        assert_eq!(proxy(&[("ALL_PROXY", "c"), ("no_proxy", "x")]).none, "x");
-        assert_eq!(proxy(&[("http_proxy", "d")]).https, None);
-    }
-
-    #[test]
-    fn sources_are_bounded_by_default() {
-        let settings = source_settings(&SourceOptions::default(), &user()).unwrap();
-        assert_eq!((settings.max_size, settings.timeout.as_secs()), (1 << 30, 900));
-        assert!(settings.folders.is_empty() && settings.addresses.is_empty());
-        let options = SourceOptions { allowed_folders: vec!["shared".into()], ..SourceOptions::default() };
-        assert!(source_settings(&options, &user()).unwrap().folders[0].is_absolute());
     }
 
     #[test]
