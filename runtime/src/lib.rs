@@ -50,5 +50,8 @@ pub mod journal;
 // Tool: what the node remembers between runs; the one place that opens the database.
 pub mod store;
 
+// Tool: bytes that a manifest names, from allowed folders and addresses; on the controller only.
+pub mod acquire;
+
 // The components that the program was built with.
 pub mod builtins;

@@ -127,7 +127,7 @@ fn validate_and_inspect_a_bundle() {
     exit 64
     --- stderr
     usage error: `site.wasm.tar` is taken as a bundle, which is compiled already: it has no inputs
-    hint: leave out `--var`, `--var-file`, `--target` and `--module`, or name a manifest that ends in `.hcl`
+    hint: leave out `--var`, `--module` and the like, or name a manifest that ends in `.hcl`
     ");
 }
 
