@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::conformance::Rule;
+use crate::language::suggest;
 use crate::model::ids::TypeName;
 
 /// `key=value`; the value may be empty or hold another `=`.
@@ -20,6 +22,12 @@ pub(super) fn module(text: &str) -> Result<(String, PathBuf), String> {
         return Err("the path is empty".to_owned());
     }
     Ok((name.to_owned(), PathBuf::from(path)))
+}
+
+/// The name of a rule of `module check`.
+pub(super) fn rule(text: &str) -> Result<Rule, String> {
+    let hint = || suggest::one_of(text, Rule::ALL.iter().map(|rule| rule.id())).unwrap_or_default();
+    Rule::named(text).ok_or_else(|| format!("there is no such rule; {}", hint()))
 }
 
 #[cfg(test)]
