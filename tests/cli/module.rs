@@ -96,7 +96,7 @@ fn new_writes_a_crate_once() {
     assert_snapshot!(node.run(&["module", "new", "greeting"]), @r"
     exit 0
     --- stderr
-    wrote a crate for `greeting` to `greeting`, 31 files
+    wrote a crate for `greeting` to `greeting`, 32 files
     next: change `src/lib.rs`, then
       cargo test --lib --manifest-path greeting/Cargo.toml
       runtime module build greeting -o greeting.wasm
@@ -145,6 +145,10 @@ fn a_new_module_is_built_inspected_granted_and_held_to_its_grant() {
         files { write = ["/srv/**"] }
       }
     "#);
+
+    let samples = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli-module/greeting/samples.hcl");
+    let check = node.run(&["module", "check", "greeting.wasm", "--declaration", samples.to_str().unwrap()]).success();
+    assert!(check.stdout.contains(" 0 failed, 0 not tried"), "{check}");
 
     node.write("site.hcl", "resource \"greeting\" \"hello\" {\n  path = \"/srv/hello\"\n  text = \"Hello\"\n}\n");
     node.write("root/srv/.keep", "");
@@ -196,4 +200,48 @@ fn a_new_module_is_built_inspected_granted_and_held_to_its_grant() {
     apply: 1 changed, 0 unchanged, 0 skipped
     "#);
     assert_eq!(node.read("root/srv/hello"), "Hello\n");
+}
+
+#[test]
+fn check_a_built_in_module() {
+    assert_snapshot!(node().run(&["module", "check", "file"]), @"");
+}
+
+#[test]
+fn check_a_module_without_declarations() {
+    let node = node();
+    node.write("broken.wasm", testkit::guests::BROKEN);
+    let output = node.run(&["module", "check", "broken.wasm", "--rule", "samples-accepted", "--rule", "imports-none"]);
+    assert_snapshot!(output, @"");
+}
+
+#[test]
+fn check_tells_what_failed_with_what_and_how_to_see_it_again() {
+    let node = node();
+    node.write("broken.wasm", testkit::guests::broken("validate-unknown"));
+    node.write("samples.hcl", "resource \"broken\" \"bare\" {\n  path = \"/srv/bare\"\n}\n");
+    let check = ["module", "check", "broken.wasm", "--declaration", "samples.hcl", "--rule", "validate-unknown"];
+    assert_snapshot!(node.run(&check), @"");
+    assert_snapshot!(node.run(&[&check[..], &["--json"]].concat()), @"");
+}
+
+#[test]
+fn check_refuses_what_it_cannot_use() {
+    let node = node();
+    node.write("samples.hcl", "resource \"file\" \"a\" {\n  path = facts.hostname\n}\n");
+    assert_snapshot!(node.run(&["module", "check", "file", "--declaration", "samples.hcl"]), @"");
+    assert_snapshot!(node.run(&["module", "check", "file", "--rule", "compile-purr"]), @"");
+    assert_eq!(node.run(&["module", "check", "gone.wasm"]).code, Some(74));
+}
+
+#[test]
+fn the_schema_of_a_built_in_module() {
+    assert_snapshot!(node().run(&["module", "schema", "file"]), @"");
+}
+
+#[test]
+fn list_the_built_in_modules() {
+    assert_snapshot!(node().run(&["module", "list"]), @"");
+    let record = node().run(&["module", "list", "--json"]).success();
+    assert_snapshot!(record, @"");
 }

@@ -99,8 +99,9 @@ fn checked(module: &Module, samples: &[Sample], elsewhere: Option<&(dyn Elsewher
     checks::omitted::check(&probe, &subjects);
     checks::ensure::check(&probe, &subjects);
     checks::assets::check(&probe, &subjects);
-    checks::validate::check(&probe, &subjects);
     checks::view::check(&probe, &subjects);
+    // After purity and the view, by which spoilt states are judged.
+    checks::validate::check(&probe, &subjects);
     checks::relationships::check(&probe, &subjects);
     checks::selectors::check(&probe, &subjects);
     checks::messages::check(&probe, &subjects);

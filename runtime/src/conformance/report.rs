@@ -147,6 +147,11 @@ impl Ledger {
         self.with(rule, |entry| entry.not_applicable = entry.not_applicable.take().or_else(|| Some(reason.into())));
     }
 
+    /// Whether the rule is known not to hold.
+    pub(super) fn has_failed(&self, rule: Rule) -> bool {
+        self.with(rule, |entry| entry.failed)
+    }
+
     /// Writes down a finding.
     pub(super) fn find(&self, rule: Rule, finding: Finding) {
         self.with(rule, |entry| {

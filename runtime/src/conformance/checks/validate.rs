@@ -13,6 +13,9 @@ use super::super::sample::Sample;
 use super::super::subject::{self, Subject};
 use crate::engine::{TestedState, Validated};
 
+/// The rules that a module must keep to be held against itself.
+const JUDGES: [Rule; 3] = [Rule::ViewDeclared, Rule::CompilePure, Rule::AssignSlots];
+
 /// How many declarations are spoilt.
 const MAX_SUBJECTS: usize = 12;
 
@@ -52,12 +55,15 @@ fn spoilt(probe: &Probe<'_>, subject: &Subject, mutation: &Mutation) {
     };
     probe.ledger.tried(rule);
     let Ok(validated) = answer else { return };
-    if can_be_compiled(probe, subject, &mutation.state, &validated) {
-        return;
-    }
-    // Child blocks are not in a test view, so there the module cannot be held against itself.
-    let is_certain = rule != Rule::ValidateStrict && (rule == Rule::ValidateUnknown || subject.sample.blocks.is_empty());
-    let severity = if is_certain { Severity::Failure } else { Severity::Warning };
+    let severity = match can_be_compiled(probe, subject, &mutation.state, &validated) {
+        Origin::Compiled => return,
+        // A view or a `compile` that breaks a rule of its own proves nothing of `validate`.
+        _ if JUDGES.iter().any(|judge| probe.ledger.has_failed(*judge)) => Severity::Warning,
+        // Nor does a test view have child blocks in it.
+        _ if !subject.sample.blocks.is_empty() && rule != Rule::ValidateUnknown => Severity::Warning,
+        Origin::Other if rule == Rule::ValidateStrict => Severity::Warning,
+        Origin::Refused | Origin::Other => Severity::Failure,
+    };
     let what = format!("`validate` accepts a state in which {}", mutation.what);
     probe.find(rule, severity, Some(&subject.sample), what, Some(shortened(&mutation.state)));
 }
@@ -76,14 +82,30 @@ fn shortened(state: &Json) -> Json {
     }
 }
 
-/// Whether compiling what the test view shows of `state` gives `state` again.
-fn can_be_compiled(probe: &Probe<'_>, subject: &Subject, state: &Json, validated: &Validated) -> bool {
-    let Some(Ok(view)) = probe.view(&subject.sample, state) else { return false };
-    candidates(probe, subject, &view, validated).iter().any(|sample| {
-        let Ok(sample) = sample.canonical(probe.description()) else { return false };
-        let Some(Ok(compiled)) = probe.compile(&sample) else { return false };
-        subject::assign_all(probe, &sample, &compiled).as_ref() == Some(state)
-    })
+/// What compiling gives for what the test view shows of a state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// That state.
+    Compiled,
+    /// Another one.
+    Other,
+    /// Nothing: the view, the descriptors or `compile` refuses it.
+    Refused,
+}
+
+/// Compiles what the test view shows of `state`.
+fn can_be_compiled(probe: &Probe<'_>, subject: &Subject, state: &Json, validated: &Validated) -> Origin {
+    let Some(Ok(view)) = probe.view(&subject.sample, state) else { return Origin::Refused };
+    let mut origin = Origin::Refused;
+    for sample in candidates(probe, subject, &view, validated) {
+        let Ok(sample) = sample.canonical(probe.description()) else { continue };
+        let Some(Ok(compiled)) = probe.compile(&sample) else { continue };
+        if subject::assign_all(probe, &sample, &compiled).as_ref() == Some(state) {
+            return Origin::Compiled;
+        }
+        origin = Origin::Other;
+    }
+    origin
 }
 
 /// The declarations that a test view may be of: the subject's with what it shows put in, with and without its assets.

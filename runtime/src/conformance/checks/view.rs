@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use super::super::probe::Probe;
 use super::super::report::Severity;
 use super::super::rule::Rule;
-use super::super::subject::{Subject, asset_attributes, words};
+use super::super::subject::{Subject, asset_attributes, asset_for, words};
 use crate::engine::TestedState;
 use crate::model::description::Attribute;
 use crate::model::key::escape;
@@ -56,8 +56,8 @@ fn view_of(probe: &Probe<'_>, subject: &Subject, view: &TestedState, in_assets: 
             Some(_) => {}
         }
     }
-    let assigned = subject.validated.iter().flat_map(|validated| &validated.semantics.assets).collect::<BTreeSet<_>>();
-    if view.content.as_ref().is_some_and(|content| !assigned.contains(content)) {
+    let mut assigned = subject.compiled.assets.iter().map(|request| asset_for(&request.slot));
+    if view.content.as_ref().is_some_and(|content| assigned.all(|asset| asset != *content)) {
         fail("`test-view` shows content that is not an asset of the resource".to_owned());
     }
 }
