@@ -53,6 +53,11 @@ fn view_of(probe: &Probe<'_>, subject: &Subject, view: &TestedState, in_assets: 
             Some(value) if !attribute.attribute_type.accepts(value) => {
                 fail(format!("what `test-view` shows for `{}` is not of its type", attribute.name));
             }
+            // It may be worked out from other attributes; a value that always is the same should be the described default.
+            Some(_) if is_unmanaged(probe, subject, attribute) => {
+                let what = format!("`test-view` shows a value for `{}`, which is left out and has no default", attribute.name);
+                probe.find(Rule::ViewDeclared, Severity::Warning, Some(&subject.sample), what, None);
+            }
             Some(_) => {}
         }
     }
@@ -60,6 +65,14 @@ fn view_of(probe: &Probe<'_>, subject: &Subject, view: &TestedState, in_assets: 
     if view.content.as_ref().is_some_and(|content| assigned.all(|asset| asset != *content)) {
         fail("`test-view` shows content that is not an asset of the resource".to_owned());
     }
+}
+
+/// Whether nothing says that an attribute has a value.
+fn is_unmanaged(probe: &Probe<'_>, subject: &Subject, attribute: &Attribute) -> bool {
+    let has_word =
+        attribute.name == "ensure" && probe.description().ensure.as_ref().is_some_and(|ensure| ensure.default.is_some());
+    let is_given = subject.sample.attributes.contains_key(&attribute.name);
+    attribute.nullable && attribute.default.is_none() && !has_word && !is_given
 }
 
 /// The value that others read is the value that the state has; where nothing is managed there may be none to read.
