@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::values::MARK;
+use super::values::{MARK, NO_NAME};
 use crate::model::description::is_secret_slot;
 use crate::model::key::escape;
 
@@ -56,7 +56,7 @@ pub(super) fn all(state: &Json) -> Vec<Mutation> {
             && !is_secret_slot(here)
         {
             let mut more = map.clone();
-            more.insert(format!("{MARK}_field"), json!(1));
+            more.insert(NO_NAME.to_owned(), json!(1));
             add(Kind::Unknown, "with an unknown field", put(state, &path, &Json::Object(more)));
         }
         if !path.is_empty() {
@@ -126,7 +126,7 @@ fn others(value: &Json) -> Vec<(&'static str, Json)> {
         ("made a number", json!(7)),
         ("made text", json!(MARK)),
         ("made a list", json!([MARK])),
-        ("made an object", json!({ MARK: MARK })),
+        ("made an object", json!({ NO_NAME: MARK })),
     ];
     all.into_iter().filter(|(_, other)| std::mem::discriminant(other) != std::mem::discriminant(value)).collect()
 }
@@ -171,8 +171,8 @@ mod tests {
         assert_eq!(
             states(Kind::Unknown),
             [
-                r#"{"a":{"b":[1]},"s":{"$secret":"x"},"zqx7mark_field":1}"#,
-                r#"{"a":{"b":[1],"zqx7mark_field":1},"s":{"$secret":"x"}}"#
+                r#"{"a":{"b":[1]},"no_such_name":1,"s":{"$secret":"x"}}"#,
+                r#"{"a":{"b":[1],"no_such_name":1},"s":{"$secret":"x"}}"#
             ]
         );
         let removed = states(Kind::Removed);

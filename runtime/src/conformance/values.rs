@@ -7,6 +7,9 @@ use crate::model::description::AttributeType;
 /// Text that occurs nowhere by chance. It is looked for in messages.
 pub(super) const MARK: &str = "zqx7mark";
 
+/// A name that nothing has. Messages may quote names.
+pub(super) const NO_NAME: &str = "no_such_name";
+
 /// A number that occurs nowhere by chance.
 const MARKED_NUMBER: i64 = 862_531_947;
 

@@ -6,7 +6,7 @@ use super::super::probe::Probe;
 use super::super::rule::Rule;
 use super::super::sample::Sample;
 use super::super::subject::{Subject, asset_for, words};
-use super::super::values::MARK;
+use super::super::values::NO_NAME;
 use crate::engine::{AssetRequest, AssetSource};
 use crate::model::asset::AssetRef;
 use crate::model::key::escape;
@@ -68,8 +68,7 @@ fn listed(probe: &Probe<'_>, subject: &Subject) {
 }
 
 fn unknown_slot(probe: &Probe<'_>, subject: &Subject) {
-    let slot = format!("{MARK}_slot");
-    let Some(answer) = probe.assign(&subject.sample, &subject.compiled.desired, &slot, &asset_for(&slot)) else { return };
+    let Some(answer) = probe.assign(&subject.sample, &subject.compiled.desired, NO_NAME, &asset_for(NO_NAME)) else { return };
     probe.ledger.tried(Rule::AssignSlots);
     if answer.is_ok() {
         probe.fail(Rule::AssignSlots, Some(&subject.sample), "a slot that was not asked for takes an asset");

@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 use super::super::probe::{Answer, Case, Probe};
 use super::super::rule::Rule;
 use super::super::subject::{Subject, words};
-use super::super::values::{self, MARK};
+use super::super::values::{self, NO_NAME};
 use crate::engine::{DefinitionError, RecordedState, Session};
 use crate::model::description::AttributeType;
 
@@ -18,7 +18,6 @@ pub(in super::super) fn check(probe: &Probe<'_>, subjects: &[Subject]) {
     let equal = Comparison { function: "equal", call: Session::equal };
     let replace = Comparison { function: "must-replace", call: Session::must_replace };
     let drift = Comparison { function: "must-replace-on-drift", call: Session::must_replace_on_drift };
-    let unknown = format!("{MARK}_name");
     for attribute in &description.attributes {
         let values = values_of(subjects, &attribute.name, &attribute.attribute_type);
         equal.check(probe, &attribute.name, &values, selectors.equality.contains(&attribute.name), Some(true));
@@ -28,7 +27,7 @@ pub(in super::super) fn check(probe: &Probe<'_>, subjects: &[Subject]) {
         drift.check(probe, &output.name, &values::plausible(&output.output_type), selectors.drift.contains(&output.name), None);
     }
     for comparison in [&equal, &replace, &drift] {
-        comparison.check(probe, &unknown, &[json!("a"), json!("b")], false, None);
+        comparison.check(probe, NO_NAME, &[json!("a"), json!("b")], false, None);
     }
     ids(probe, subjects, selectors.has_stable_id);
     migrations(probe, subjects, description.schema_version);
