@@ -156,8 +156,9 @@ impl Ledger {
     pub(super) fn find(&self, rule: Rule, finding: Finding) {
         self.with(rule, |entry| {
             entry.failed |= finding.severity == Severity::Failure;
-            let seen = entry.findings.iter().any(|known| known.what == finding.what && known.sample == finding.sample);
-            if seen {
+            // The same again, with another declaration, says nothing new.
+            if entry.findings.iter().any(|known| known.what == finding.what) {
+                entry.more += 1;
                 return;
             }
             if entry.findings.len() < MAX_FINDINGS {
@@ -241,7 +242,7 @@ mod tests {
         ledger.find(Rule::ValidateStrict, finding(Severity::Failure, "grave"));
         ledger.find(Rule::ValidateStrict, finding(Severity::Failure, "grave"));
         let report = ledger.conclude("").into_iter().find(|report| report.rule == Rule::ValidateStrict).unwrap();
-        assert_eq!((report.findings.len(), report.more), (MAX_FINDINGS, 3));
+        assert_eq!((report.findings.len(), report.more), (MAX_FINDINGS, 4));
         assert_eq!(report.findings[0].what, "grave");
     }
 }

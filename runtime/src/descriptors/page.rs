@@ -142,6 +142,46 @@ mod tests {
         }];
         description.outputs =
             vec![Output { name: "id".into(), output_type: AttributeType::String, sensitive: true, doc: "Its number.".into() }];
-        insta::assert_snapshot!(page(&description), @"");
+        insta::assert_snapshot!(page(&description), @r#"
+        # `thing`
+
+        A thing.
+
+        Rendered from the descriptors of the module, schema version 1.
+
+        ## Attributes
+
+        | name | type | | meaning |
+        |---|---|---|---|
+        | `path`, also `name` | string | required; names the object: may not wait for the node; exported | What is called path. |
+        | `mode` | string | may be null; sensitive; default `"a\|b"` | What is called mode. |
+
+        ## Words of `ensure`
+
+        | word | meaning |
+        |---|---|
+        | `present`, also `file`, the default | It is there. |
+        | `absent` | It is not. |
+
+        ## Block `part`
+
+        A part. It may be given at least once, each with a label of its own.
+
+        ### Attributes of `part`
+
+        | name | type | | meaning |
+        |---|---|---|---|
+        | `size` | string |  | What is called size. |
+
+        ## What others can read
+
+        Known when the manifest is compiled: `thing.NAME.path`.
+
+        Known once the resource has been applied:
+
+        | output | type | meaning |
+        |---|---|---|
+        | `id` | string, sensitive | Its number. |
+        "#);
     }
 }

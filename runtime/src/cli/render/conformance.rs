@@ -166,7 +166,19 @@ mod tests {
         let retry = Retry { subject: Path::new("my thing.wasm"), declarations: &[PathBuf::from("samples.hcl")] };
         let text = render(&report, &retry, &Palette::plain());
         let text = text.replace(&component.to_string(), "[digest]").replace(&"x".repeat(294), "[xs]");
-        insta::assert_snapshot!(text, @"");
+        insta::assert_snapshot!(text, @r#"
+        `thing`, [digest]: 1 declaration given, 4 made
+
+          passed     describe-total  `describe` always answers
+          FAILED     validate-types  `validate` refuses values of another type than `compile` gives
+              failure: `validate` accepts\u{1b} a state [motd]
+                with {"a":"[xs]... (508 characters)
+              and 2 more
+              see it again: runtime module check 'my thing.wasm' --declaration samples.hcl --rule validate-types
+          not tried  ensure-words    no declaration
+
+        3 rules: 1 passed, 1 failed, 1 not tried, 0 without a subject
+        "#);
         assert_eq!(summary(&report)["not_tried"], json!(1));
     }
 }
