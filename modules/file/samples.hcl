@@ -20,6 +20,12 @@ resource "file" "copy" {
   force  = true
 }
 
+resource "file" "fetched" {
+  path     = "/srv/tool"
+  source   = "https://example.com/tool"
+  checksum = "sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae"
+}
+
 resource "file" "directory" {
   path   = "/srv/site"
   ensure = "directory"

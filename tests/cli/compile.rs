@@ -114,10 +114,12 @@ fn validate_and_inspect_a_bundle() {
         claims   path /srv/note
         may      read, write path /srv/note
         after    file.folder (reference)
+        after    file.folder (a folder goes before what lies in it)
       file.os  site.hcl:18:1
         deferred  settled on the node from content, path
         claims    path /srv/os
         may       read, write path /srv/os
+        after     file.folder (a folder goes before what lies in it)
         timeout   10000 ms
         control   managed unless a condition holds
     "#);
@@ -158,6 +160,54 @@ fn a_wrong_manifest_shows_every_error_at_its_place() {
       = help: declare it: `variable "nothing" {}`
     "#);
     assert!(!node.path("site.wasm.tar").exists(), "nothing is half written");
+}
+
+/// Mistakes of every stage, none of which hangs on another.
+const WRONG: &str = r#"
+variable "size" { type = integer }
+variable "team" { type = string }
+
+resource "file" "a" {
+  path    = "/srv/a"
+  modee   = "0644"
+  content = var.nothing
+  owner   = ["root"]
+  target  = "${var.size}"
+}
+
+resource "file" "b" {
+  path = file.a.path
+  link {}
+  content {
+    text = "x"
+  }
+  mode = 1 / 0
+}
+
+resource "fil" "c" {
+  path = "/srv/c"
+}
+
+resource "file" "d" {
+  meta {
+    require = [file.e]
+    control { if = [][0] }
+  }
+}
+
+resource "file" "e" {
+  path    = "/srv/${facts.hostname}"
+  content = 3
+  mode    = "rwx"
+  meta { timeout = "soon" }
+}
+"#;
+
+#[test]
+fn errors_of_every_stage_are_shown_in_one_run_and_none_that_hangs_on_another() {
+    let node = node();
+    node.write("site.hcl", WRONG);
+    assert_snapshot!(node.run(&["compile", "site.hcl", "-o", "site.wasm.tar", "--var", "size=large", "--var", "tem=x"]), @"");
 }
 
 #[test]

@@ -88,7 +88,6 @@ flaws! {
     an_asset_blames_nothing: "asset-blames" breaks AssetsNamed,
     any_slot_takes_an_asset: "slot-any" breaks AssignSlots,
     an_asset_is_not_listed: "asset-unlisted" breaks AssignSlots,
-    null_is_kept: "null-kept" breaks NullOmitted,
     the_default_differs: "default-differs" breaks DefaultOmitted,
     an_alias_differs: "alias-differs" breaks EnsureCanonical,
     a_word_is_refused: "word-refused" breaks EnsureWords,

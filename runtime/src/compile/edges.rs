@@ -9,7 +9,6 @@ use super::overlaps;
 use super::resource::Built;
 use crate::engine::{DerivedEdge, Peer};
 use crate::language::diagnostic::Diagnostic;
-use crate::manifest::Declaration;
 use crate::model::catalog::{Edge, EdgeReason, State};
 use crate::model::ids::ResourceId;
 
@@ -89,10 +88,6 @@ impl Compiler {
             let message = Diagnostic::error(&second.place, summary).label("declared again");
             self.evaluation.add(message.related(&first.place, "first declared here"));
         }
-    }
-
-    fn declaration(&self, id: &ResourceId) -> &Declaration {
-        self.manifest().resource(id).expect("a declaration of this manifest")
     }
 }
 

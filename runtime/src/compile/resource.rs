@@ -1,17 +1,18 @@
 //! One declaration through its module's definition: what it holds, what it should be, what of it waits for the node.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use serde_json::Value as Json;
 
 use super::Compiler;
 use super::assets::Assets;
-use super::parameters::{Given, Scope};
+use super::exports::Scope;
+use super::parameters::Given;
 use crate::engine::{Compiled, DefinitionError, Footprint, Module, Parameters, Validated};
 use crate::language::diagnostic::Diagnostic;
 use crate::language::value::{Data, Marks, Value};
-use crate::manifest::{Declaration, Trail};
+use crate::manifest::{Declaration, Part, Trail};
 use crate::model::asset::AssetRef;
 use crate::model::catalog::{Control, Resource, Source, State};
 use crate::model::expression::{Expression, Place};
@@ -31,11 +32,12 @@ impl Compiler {
         let mut marks = Marks::default();
         // The gate is looked at even where the rest is wrong: its mistakes are independent.
         let control = self.control(declaration, &mut marks);
-        if !self.declared[&declaration.id].sound {
+        let sound = self.declared[&declaration.id].sound;
+        let built = sound.then(|| self.built(declaration, module, assets, &mut marks)).flatten();
+        let Some((footprint, state)) = built else {
+            self.examine(&self.given(declaration));
             return None;
-        }
-        let footprint = self.footprint(declaration, module)?;
-        let state = self.state(declaration, module, &footprint, assets, &mut marks)?;
+        };
         let resource = Resource {
             id: declaration.id.clone(),
             source: source(&declaration.place),
@@ -50,16 +52,28 @@ impl Compiler {
         Some(Built { resource, reads })
     }
 
+    fn built(
+        self: &Rc<Self>,
+        declaration: &Declaration,
+        module: &Module,
+        assets: &mut Assets,
+        marks: &mut Marks,
+    ) -> Option<(Footprint, State)> {
+        let footprint = self.footprint(declaration, module)?;
+        let state = self.state(declaration, module, &footprint, assets, marks)?;
+        Some((footprint, state))
+    }
+
     fn footprint(self: &Rc<Self>, declaration: &Declaration, module: &Module) -> Option<Footprint> {
         let given = self.given(declaration);
-        match module.footprint(&declaration.id, Rc::clone(&given) as Rc<dyn Parameters>) {
-            Ok(footprint) => Some(footprint),
-            Err(DefinitionError::Parameter) if given.deferred().is_some() => {
-                let name = given.deferred().expect("looked at just now");
-                self.evaluation.add(self.waits(declaration, &name, "it names what the resource manages"));
+        let footprint = module.footprint(&declaration.id, Rc::clone(&given) as Rc<dyn Parameters>);
+        match (footprint, given.deferred()) {
+            (Ok(_) | Err(DefinitionError::Parameter), Some((part, name))) => {
+                self.evaluation.add(self.waits(declaration, part, &name, "it names what the resource manages"));
                 None
             }
-            Err(error) => {
+            (Ok(footprint), None) => (!given.has_failed()).then_some(footprint),
+            (Err(error), _) => {
                 self.tell(declaration, Some(&given), error);
                 None
             }
@@ -78,12 +92,16 @@ impl Compiler {
         let compiled = module.compile(&declaration.id, Rc::clone(&given) as Rc<dyn Parameters>);
         marks.join(&given.marks());
         match compiled {
+            // A module may throw away what it read, and that it could not be read.
+            Ok(_) if given.has_failed() => None,
+            Ok(_) | Err(DefinitionError::Parameter) if given.deferred().is_some() => {
+                self.deferred(declaration, module, assets, marks)
+            }
             Ok(compiled) => {
                 let (desired, validated) = self.finish(declaration, module, compiled, &given, assets)?;
                 self.check_footprint(declaration, footprint, &validated)?;
                 Some(State::Compiled { desired, semantics: validated.semantics })
             }
-            Err(DefinitionError::Parameter) if given.deferred().is_some() => self.deferred(declaration, module, assets, marks),
             Err(error) => {
                 self.tell(declaration, Some(&given), error);
                 None
@@ -114,38 +132,6 @@ impl Compiler {
             return None;
         }
         Some((desired, validated))
-    }
-
-    /// Every given attribute, for the node to compile.
-    fn deferred(
-        self: &Rc<Self>,
-        declaration: &Declaration,
-        module: &Module,
-        assets: &mut Assets,
-        marks: &mut Marks,
-    ) -> Option<State> {
-        let given = self.given(declaration);
-        let mut attributes = BTreeMap::new();
-        let mut sources = BTreeMap::new();
-        for attribute in &module.description().attributes {
-            let Ok(value) = given.value(&attribute.name) else { continue };
-            let Some((value, place)) = value else { continue };
-            attributes.insert(attribute.name.clone(), value.residual(&place));
-            // Known values are checked here, as far as the module is not needed for it.
-            let known = if value.is_known() { given.read(&attribute.name).ok()? } else { None };
-            if !attribute.source {
-                continue;
-            }
-            if !value.is_known() {
-                self.evaluation.add(self.waits(declaration, &attribute.name, "it names a file to take along"));
-                return None;
-            }
-            if let Some(Json::String(path)) = known {
-                sources.insert(attribute.name.clone(), self.acquire_local(&path, &place, None, assets)?);
-            }
-        }
-        marks.join(&given.marks());
-        (!given.has_failed()).then_some(State::Deferred { attributes, sources })
     }
 
     fn check_footprint(&self, declaration: &Declaration, footprint: &Footprint, validated: &Validated) -> Option<()> {
@@ -188,13 +174,12 @@ impl Compiler {
         None
     }
 
-    fn given(self: &Rc<Self>, declaration: &Declaration) -> Rc<Given> {
+    pub(super) fn given(self: &Rc<Self>, declaration: &Declaration) -> Rc<Given> {
         Given::new(Scope(Rc::clone(self)), declaration.id.clone(), Trail::default())
     }
 
-    fn waits(&self, declaration: &Declaration, name: &str, why: &str) -> Diagnostic {
-        let spelling = self.declared[&declaration.id].spellings.get(name).map_or(name, String::as_str);
-        let place = self.place_of(&declaration.id, spelling);
+    pub(super) fn waits(&self, declaration: &Declaration, part: Part, name: &str, why: &str) -> Diagnostic {
+        let place = self.place_of(&declaration.id, part, name);
         Diagnostic::error(&place, format!("`{name}` cannot wait for the node: {why}"))
             .label("known on the node only")
             .hint("pass the facts of the node: `--target FACTS.json`, as `runtime facts --json` prints them".to_owned())

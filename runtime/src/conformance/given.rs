@@ -21,6 +21,9 @@ pub(super) struct Reads {
     pub(super) waiting: RefCell<BTreeSet<String>>,
 }
 
+/// A child block with its label, if it has one.
+type Labelled = (Option<String>, Rc<Given>);
+
 /// The attributes of a declaration or of one child block.
 pub(super) struct Given {
     prefix: String,
@@ -28,7 +31,7 @@ pub(super) struct Given {
     values: BTreeMap<String, Json>,
     waiting: BTreeSet<String>,
     /// By name of block, for each that `describe` has.
-    children: BTreeMap<String, Vec<(Option<String>, Rc<Given>)>>,
+    children: BTreeMap<String, Vec<Labelled>>,
     reads: Rc<Reads>,
 }
 
@@ -36,7 +39,7 @@ impl Given {
     /// A declaration; the attributes in `waiting` are settled on the node.
     pub(super) fn new(sample: &Sample, description: &Description, waiting: &[&str]) -> (Rc<Self>, Rc<Reads>) {
         let reads = Rc::new(Reads::default());
-        let mut children: BTreeMap<String, Vec<_>> =
+        let mut children: BTreeMap<String, Vec<Labelled>> =
             description.blocks.iter().map(|block| (block.name.clone(), Vec::new())).collect();
         for child in &sample.blocks {
             let Some(block) = description.block(&child.name) else { continue };
@@ -88,10 +91,7 @@ impl Parameters for Given {
     fn children(&self, block: &str) -> Result<Vec<Child>, ParameterError> {
         let Some(children) = self.children.get(block) else { return Err(self.unknown(block)) };
         self.reads.known.borrow_mut().insert(block.to_owned());
-        let child = |(label, given): &(Option<String>, Rc<Self>)| Child {
-            label: label.clone(),
-            given: Rc::clone(given) as Rc<dyn Parameters>,
-        };
+        let child = |(label, given): &Labelled| Child { label: label.clone(), given: Rc::clone(given) as Rc<dyn Parameters> };
         Ok(children.iter().map(child).collect())
     }
 }

@@ -15,6 +15,7 @@ mod sample;
 mod subject;
 #[cfg(test)]
 pub(crate) mod testing;
+mod told;
 mod transcript;
 mod values;
 

@@ -40,7 +40,6 @@ rules! {
     SamplesAccepted = "samples-accepted", "each declaration that the author gives compiles";
     CompilePure = "compile-pure", "the same declaration gives the same bytes, in any instance, order and process";
     AnswersRepeat = "answers-repeat", "all other functions answer the same each time, too";
-    NullOmitted = "null-omitted", "null where it may be written means the same as leaving the attribute out";
     DefaultOmitted = "default-omitted", "giving the default means the same as leaving the attribute out";
     DeferredPassedOn = "deferred-passed-on", "what reads a value that waits for the node leaves the rest to the node";
     EnsureWords = "ensure-words", "each word of `ensure`, and each alias, is accepted";

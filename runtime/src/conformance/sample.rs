@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value as Json, json};
 
-use crate::model::description::{Attribute, Block, BlockKind, Description};
+use crate::model::attribute_path::AttributePath;
+use crate::model::description::{Attribute, Block, BlockKind, Description, spelled};
 use crate::model::ids::{ResourceId, TypeName};
 
 /// A declaration, with names as they are written or, once [`Sample::canonical`], as `describe` has them.
@@ -76,6 +77,21 @@ impl Sample {
         changed
     }
 
+    /// The sample without the attribute that a path leads to, its own or one of a child block.
+    pub(super) fn without(&self, path: &str) -> Self {
+        let mut changed = self.clone();
+        let Ok(AttributePath { block, name: Some(name) }) = path.parse() else { return changed };
+        match block {
+            None => drop(changed.attributes.remove(&name)),
+            Some((block, place)) => {
+                if let Some(child) = changed.blocks.iter_mut().filter(|child| child.name == block).nth(place) {
+                    child.attributes.remove(&name);
+                }
+            }
+        }
+        changed
+    }
+
     /// Its attributes and blocks, for people.
     pub(super) fn shown(&self) -> Json {
         let mut shown: serde_json::Map<String, Json> = self.attributes.clone().into_iter().collect();
@@ -100,8 +116,7 @@ fn check_count(block: &Block, count: usize) -> Result<(), String> {
 fn canonical(given: &BTreeMap<String, Json>, described: &[Attribute], place: &str) -> Result<BTreeMap<String, Json>, String> {
     let mut canonical = BTreeMap::new();
     for (spelling, value) in given {
-        let found = described.iter().find(|a| a.name == *spelling || a.aliases.contains(spelling));
-        let attribute = found.ok_or_else(|| format!("the type has no attribute `{spelling}`"))?;
+        let attribute = spelled(described, spelling).ok_or_else(|| format!("the type has no attribute `{spelling}`"))?;
         let checked = attribute.check(value.clone()).map_err(|mismatch| mismatch.to_string())?;
         let value = checked.map(|value| if attribute.sensitive { slot(place, &attribute.name) } else { value });
         if let Some(value) = value

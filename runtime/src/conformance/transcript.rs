@@ -2,7 +2,6 @@
 //! whoever made them, and show no values.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Debug;
 use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
@@ -12,6 +11,7 @@ use sha2::{Digest as _, Sha256};
 use super::given::Given;
 use super::sample::Sample;
 use super::subject::asset_for;
+use super::told::{Told, told};
 use crate::engine::{CallError, DefinitionError, Module, Parameters, Peer, Session};
 use crate::model::digest::ComponentDigest;
 
@@ -114,7 +114,7 @@ impl Scribe<'_> {
     }
 
     /// Calls one function and keeps the digest of what it gave; none where it gave no result.
-    fn ask<T: Debug>(
+    fn ask<T: Told>(
         &mut self,
         function: &'static str,
         key: &str,
@@ -137,7 +137,7 @@ impl Scribe<'_> {
             self.failed.insert(function.to_owned());
             return None;
         }
-        let digest = hex::encode(Sha256::digest(format!("{answer:?}")));
+        let digest = hex::encode(Sha256::digest(told(&answer).to_string()));
         self.answers.entry(function.to_owned()).or_default().insert(key.to_owned(), digest);
         answer.ok()
     }

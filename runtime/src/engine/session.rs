@@ -4,11 +4,12 @@
 //! calls, which is for whoever checks modules.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::rc::Rc;
 
 use serde_json::Value as Json;
 
-use super::definition::{Call, CatalogViewHandle, Compiled, DefinitionState, DerivedEdge, Parameters, Peer, Validated};
+use super::definition::{Call, Compiled, DefinitionState, DerivedEdge, Parameters, Peer, Validated};
 use super::error::{CallError, DefinitionError};
 use super::footprint::Footprint;
 use super::module::Module;
@@ -16,9 +17,10 @@ use super::{convert, registration};
 use crate::model::asset::AssetRef;
 use crate::model::description::Description;
 use crate::model::ids::ResourceId;
+use crate::model::kind::Unshown;
 
-/// A desired state as tests of manifests see it.
-#[derive(Debug, Clone, PartialEq)]
+/// A desired state as tests of manifests see it. Its debug output does not show values.
+#[derive(Clone, PartialEq)]
 pub struct TestedState {
     /// Values by canonical attribute name.
     pub attributes: BTreeMap<String, Json>,
@@ -26,8 +28,15 @@ pub struct TestedState {
     pub content: Option<AssetRef>,
 }
 
-/// What a past run recorded.
-#[derive(Debug, Clone, PartialEq)]
+impl fmt::Debug for TestedState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kinds: BTreeMap<&String, Unshown<'_>> = self.attributes.iter().map(|(name, value)| (name, Unshown(value))).collect();
+        f.debug_struct("TestedState").field("attributes", &kinds).field("content", &self.content).finish()
+    }
+}
+
+/// What a past run recorded. It has no debug output: all of it is values.
+#[derive(Clone, PartialEq)]
 pub struct RecordedState {
     /// The desired state.
     pub inputs: Json,
@@ -130,10 +139,10 @@ impl Session {
     /// See [`DefinitionError`].
     pub fn footprint(&mut self, id: &ResourceId, given: Rc<dyn Parameters>) -> Result<Footprint, DefinitionError> {
         self.call.restart();
-        self.call.store.data_mut().identity_of = Some(Rc::new(self.module.description().clone()));
+        self.call.store.data_mut().restrict_to_identity(Some(Rc::new(self.module.description().clone())));
         let handle = self.module.give("identity", &mut self.call, given)?;
         let answer = self.call.guest.call_identity(&mut self.call.store, &convert::resource_id(id), handle);
-        self.call.store.data_mut().identity_of = None;
+        self.call.store.data_mut().restrict_to_identity(None);
         let footprint = self.module.answer("identity", &self.call, answer)?;
         self.checked(
             "identity",
@@ -190,8 +199,8 @@ impl Session {
         self.call.restart();
         let desired = desired.map(|desired| self.module.argument("relationships", desired)).transpose()?;
         let state = self.call.store.data_mut();
-        (state.peers, state.own_type) = (Some(peers), Some(self.module.type_name().clone()));
-        let handle = state.table.push(CatalogViewHandle);
+        state.show_peers(self.module.type_name().clone(), peers);
+        let handle = state.give_view();
         let handle = handle.map_err(|error| self.module.bad_answer("relationships", error.to_string()))?;
         let guest = &self.call.guest;
         let answer = guest.call_relationships(&mut self.call.store, &convert::resource_id(id), desired.as_ref(), handle);

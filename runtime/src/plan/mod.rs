@@ -9,6 +9,7 @@ mod groups;
 mod inspect;
 mod resolve;
 pub(crate) mod rights;
+mod values;
 
 use std::sync::Arc;
 

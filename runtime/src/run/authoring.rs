@@ -8,11 +8,10 @@ use serde_json::Value as Json;
 
 use super::controller::read_text;
 use super::error::RunError;
-use crate::conformance::{self, DEADLINE, Elsewhere, Report, Sample, Transcript};
+use crate::conformance::{self, ChildBlock, DEADLINE, Elsewhere, Report, Sample, Transcript};
 use crate::engine::{Engine, EngineOptions};
 use crate::language::diagnostic::Diagnostic;
-use crate::language::value::Value;
-use crate::manifest::{self, Declaration, Evaluation, ExportError, Exported, Exports, Inputs, NoFiles, Trail};
+use crate::manifest::{self, Declaration, Evaluation, ExportError, Exported, Exports, Inputs, NoFiles, Part, Trail};
 use crate::model::ids::ResourceId;
 
 /// What to check, and with which declarations.
@@ -78,30 +77,50 @@ pub fn read_samples(name: &str, text: String) -> Result<Vec<Sample>, RunError> {
 
 /// One declaration; none if something is wrong with it, which has been told.
 fn sample(evaluation: &Evaluation, declaration: &Declaration) -> Option<Sample> {
-    let (type_name, name) = (declaration.id.type_name.clone(), declaration.id.name.to_string());
-    let mut attributes = BTreeMap::new();
-    let mut is_whole = true;
-    for spelling in declaration.attributes.keys() {
-        let value = evaluation.attribute(&declaration.id, spelling, &Trail::default(), &Alone);
-        match value.ok().flatten().and_then(|value| known(evaluation, declaration, spelling, &value)) {
-            Some(value) => drop(attributes.insert(spelling.clone(), value)),
-            None => is_whole = false,
-        }
-    }
-    is_whole.then(|| Sample { type_name, name, is_given: true, attributes, blocks: Vec::new() })
+    let blocks: Vec<Option<ChildBlock>> =
+        (0..declaration.blocks.len()).map(|place| child(evaluation, declaration, place)).collect();
+    let attributes = attributes(evaluation, declaration, Part::Own);
+    Some(Sample {
+        type_name: declaration.id.type_name.clone(),
+        name: declaration.id.name.to_string(),
+        is_given: true,
+        attributes: attributes?,
+        blocks: blocks.into_iter().collect::<Option<_>>()?,
+    })
 }
 
-fn known(evaluation: &Evaluation, declaration: &Declaration, spelling: &str, value: &Value) -> Option<Json> {
-    if value.marks().is_sensitive() {
-        return Some(conformance::slot(declaration.id.name.as_str(), spelling));
-    }
-    let json = value.json();
-    if json.is_none() {
-        let place = &declaration.attributes[spelling].value.place;
-        let message = Diagnostic::error(place, format!("`{spelling}` is known on a node only"));
-        evaluation.add(message.hint("a declaration to check a module with gives values themselves".to_owned()));
-    }
-    json
+fn child(evaluation: &Evaluation, declaration: &Declaration, place: usize) -> Option<ChildBlock> {
+    let block = &declaration.blocks[place];
+    let label = match block.labels.as_slice() {
+        [] => None,
+        [(label, _)] => Some(label.clone()),
+        [_, (_, second), ..] => {
+            evaluation.add(Diagnostic::error(second, format!("a second label of the block `{}`", block.name)));
+            return None;
+        }
+    };
+    Some(ChildBlock { name: block.name.clone(), label, attributes: attributes(evaluation, declaration, Part::Block(place))? })
+}
+
+/// The values of a part's attributes; none if one has none here.
+fn attributes(evaluation: &Evaluation, declaration: &Declaration, part: Part) -> Option<BTreeMap<String, Json>> {
+    let given = declaration.attributes_of(part)?;
+    let values: Vec<Option<(String, Json)>> = given
+        .iter()
+        .map(|(spelling, attribute)| {
+            let value = evaluation.attribute(&declaration.id, part, spelling, &Trail::default(), &Alone).ok().flatten()?;
+            if value.marks().is_sensitive() {
+                return Some((spelling.clone(), conformance::slot(declaration.id.name.as_str(), spelling)));
+            }
+            let json = value.json();
+            if json.is_none() {
+                let message = Diagnostic::error(&attribute.value.place, format!("`{spelling}` is known on a node only"));
+                evaluation.add(message.hint("a declaration to check a module with gives values themselves".to_owned()));
+            }
+            Some((spelling.clone(), json?))
+        })
+        .collect();
+    values.into_iter().collect()
 }
 
 /// Other resources, of which none is to be read.
@@ -122,11 +141,14 @@ mod tests {
     #[test]
     fn declarations_are_read_with_their_values() {
         let text = "variable \"key\" {\n  sensitive = true\n  default = \"k\"\n}\nlocals { n = 2 }\n\
-                    resource \"thing\" \"a\" {\n  size = local.n * 2\n  key = var.key\n  none = null\n}\n";
+                    resource \"thing\" \"a\" {\n  size = local.n * 2\n  key = var.key\n  none = null\n  part \"p\" {\n    x = [1]\n  }\n}\n";
         let samples = read_samples("samples.hcl", text.to_owned()).unwrap();
         assert_eq!(samples.len(), 1);
         assert_eq!((samples[0].name.as_str(), samples[0].is_given), ("a", true));
         let attributes: Json = samples[0].attributes.clone().into_iter().collect::<serde_json::Map<_, _>>().into();
+        let part =
+            ChildBlock { name: "part".into(), label: Some("p".into()), attributes: BTreeMap::from([("x".into(), json!([1]))]) };
+        assert_eq!(samples[0].blocks, [part]);
         assert_eq!(attributes, json!({"size": 4, "key": {"$secret": "a/key"}, "none": null}));
     }
 

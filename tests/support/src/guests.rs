@@ -35,6 +35,9 @@ pub fn broken(word: &str) -> Vec<u8> {
     bytes
 }
 
+/// A well-behaved guest with one of everything that a definition can have.
+pub const SAMPLER: &[u8] = named("sampler");
+
 /// All guests, by name.
 pub fn all() -> impl Iterator<Item = (&'static str, &'static [u8])> {
     EMBEDDED.iter().map(|(name, component, _)| (*name, *component))

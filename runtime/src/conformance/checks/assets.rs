@@ -9,6 +9,8 @@ use super::super::subject::{Subject, asset_for, words};
 use super::super::values::NO_NAME;
 use crate::engine::{AssetRequest, AssetSource};
 use crate::model::asset::AssetRef;
+use crate::model::attribute_path::AttributePath;
+use crate::model::description::Description;
 use crate::model::key::escape;
 
 pub(in super::super) fn check(probe: &Probe<'_>, subjects: &[Subject]) {
@@ -30,10 +32,7 @@ pub(in super::super) fn check(probe: &Probe<'_>, subjects: &[Subject]) {
 fn named(probe: &Probe<'_>, sample: &Sample, request: &AssetRequest) {
     probe.ledger.tried(Rule::AssetsNamed);
     let slot = escape(&request.slot);
-    let described = |name: &str| {
-        let name = name.split('.').next().unwrap_or(name);
-        probe.description().attributes.iter().any(|a| a.name == name) || probe.description().block(name).is_some()
-    };
+    let described = |path: &str| path.parse().is_ok_and(|path: AttributePath| is_described(probe.description(), &path));
     if !described(&request.attribute) {
         let what = format!("the asset `{slot}` blames `{}`, which is no attribute", request.attribute);
         probe.fail(Rule::AssetsNamed, Some(sample), what);
@@ -51,6 +50,13 @@ fn named(probe: &Probe<'_>, sample: &Sample, request: &AssetRequest) {
         }
         _ => {}
     }
+}
+
+/// Whether a path leads to an attribute, or to a block as a whole.
+fn is_described(description: &Description, path: &AttributePath) -> bool {
+    let block = path.block.as_ref().map(|(name, _)| name.as_str());
+    let is_block = block.is_none_or(|name| description.block(name).is_some());
+    is_block && path.name.as_ref().is_none_or(|name| description.attributes_of(block).iter().any(|a| a.name == *name))
 }
 
 /// Once they are assigned, `validate` lists just the assets that were asked for.

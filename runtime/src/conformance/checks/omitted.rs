@@ -1,4 +1,4 @@
-//! Rules about what is left out, given as null, given as its default, or waits for the node.
+//! Rules about what is left out, given as its default, or waits for the node.
 
 use serde_json::Value as Json;
 
@@ -12,27 +12,8 @@ use crate::model::description::Attribute;
 const MAX_SUBJECTS: usize = 12;
 
 pub(in super::super) fn check(probe: &Probe<'_>, subjects: &[Subject]) {
-    nulls(probe, subjects);
     defaults(probe, subjects);
     waiting(probe, subjects);
-}
-
-fn nulls(probe: &Probe<'_>, subjects: &[Subject]) {
-    if !probe.description().attributes.iter().any(|attribute| attribute.nullable) {
-        probe.ledger.not_applicable(Rule::NullOmitted, "no attribute may be null");
-    }
-    each_omitted(
-        probe,
-        subjects,
-        |attribute| attribute.nullable.then_some(Json::Null),
-        |subject, attribute, sample| {
-            probe.ledger.tried(Rule::NullOmitted);
-            if let Some(difference) = difference(probe, subject, sample) {
-                let what = format!("null for `{}` means something else than leaving it out: {difference}", attribute.name);
-                probe.fail(Rule::NullOmitted, Some(sample), what);
-            }
-        },
-    );
 }
 
 fn defaults(probe: &Probe<'_>, subjects: &[Subject]) {
@@ -71,7 +52,6 @@ fn each_omitted(
             }
             let Some(value) = value(attribute) else { continue };
             let given = subject.sample.with(&attribute.name, Some(value));
-            // Null where the host makes nothing of it is gone here, as it is before a module is asked.
             if let Ok(given) = given.canonical(probe.description()) {
                 check(subject, attribute, &given);
             }

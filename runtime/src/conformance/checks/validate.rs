@@ -120,7 +120,13 @@ fn candidates(probe: &Probe<'_>, subject: &Subject, view: &TestedState, validate
     let mut without = sample.clone();
     if validated.semantics.assets.is_empty() {
         for request in &subject.compiled.assets {
-            without = without.with(&request.attribute, None);
+            without = without.without(&request.attribute);
+            // A checksum of nothing is refused as a rule.
+            for attribute in &probe.description().attributes {
+                if attribute.checksum_of.as_ref() == Some(&request.attribute) {
+                    without = without.without(&attribute.name);
+                }
+            }
         }
     }
     vec![sample, without]

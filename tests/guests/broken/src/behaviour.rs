@@ -60,8 +60,6 @@ flaws! {
     SlotAny = "slot-any",
     /// `validate` does not list its asset.
     AssetUnlisted = "asset-unlisted",
-    /// Null is kept.
-    NullKept = "null-kept",
     /// Left out means something else than the default.
     DefaultDiffers = "default-differs",
     /// An alias of `ensure` means another word.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use runtime_sdk::{
     Action, Asset, AssetRef, AssetSource, Attribute, Capability, Change, Compiled, Context, Definition, DefinitionError,
     DefinitionResult, Diagnostic, Effect, Ensure as _, EnsureVocabulary, Footprint, NodeResult, Outcome, Parameters,
-    RecordSelectors, Semantics, Sensitive, StateType, TestedState, Type, Value, Vocabulary, json,
+    RecordSelectors, Semantics, Sensitive, StateType, TestedState, Type, Value, json,
 };
 use serde::{Deserialize, Serialize};
 
@@ -18,22 +18,14 @@ pub struct Thing;
 pub const MODE: &str = "0644";
 
 /// Whether it is to be there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, runtime_sdk::Ensure)]
+#[ensure(default = Present, nullable)]
 pub enum Ensure {
-    /// It is.
+    /// It is there.
+    #[ensure(alias = "there")]
     Present,
-    /// It is not.
+    /// It is not there.
     Absent,
-}
-
-impl runtime_sdk::Ensure for Ensure {
-    const VOCABULARY: Vocabulary<Self> = Vocabulary {
-        words: &[(Self::Present, "present", "It is there."), (Self::Absent, "absent", "It is not there.")],
-        aliases: &[("there", Self::Present)],
-        default: Some(Self::Present),
-        nullable: true,
-    };
 }
 
 /// The desired state.
@@ -70,6 +62,8 @@ impl Definition for Thing {
     const SCHEMA_VERSION: u32 = 2;
     const SUMMARY: &'static str = "A thing with a flaw.";
 
+    // By hand, so that each descriptor stands here as it crosses.
+    type Given = ();
     type Desired = Desired;
 
     fn attributes() -> Vec<Attribute> {
@@ -117,7 +111,7 @@ impl Definition for Thing {
             ensure: ensure(given)?,
             mode: mode(given)?,
             size: size(given)?,
-            note: given.read::<Value>("note")?.filter(|note| !note.is_null() || has(Flaw::NullKept)),
+            note: given.read::<Value>("note")?,
             key: given.read("key")?,
             text: has_text.then(Asset::pending),
         };
