@@ -3,6 +3,7 @@
 //! [`compile`] makes a bundle, anywhere. [`apply`] takes one to a [`Report`] on a node; in noop it is the plan. A step that refuses ends
 //! the run before anything has changed; once the walk has begun, every way out is a report.
 
+mod authoring;
 mod controller;
 mod error;
 mod node;
@@ -24,6 +25,7 @@ use crate::model::ids::ResourceId;
 use crate::model::report::{Report, RunMode};
 
 pub use crate::apply::{Observer, Unresolved};
+pub use authoring::{CheckRequest, check_module, read_samples, transcribe_module};
 pub use error::{ErrorKind, RunError};
 pub use request::{CompileRequest, CompileSummary, NodeRequest};
 

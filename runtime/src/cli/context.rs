@@ -182,6 +182,11 @@ fn inputs_request(
     })
 }
 
+/// Where compiled code is kept: `given`, else where this machine has it.
+pub fn cache(given: Option<&Path>, environment: &Environment) -> Option<PathBuf> {
+    given.map(Path::to_owned).or_else(|| environment.cache())
+}
+
 /// The request for a run with `bundle` on the node that `node` names. Only recovery can do without a bundle.
 ///
 /// # Errors

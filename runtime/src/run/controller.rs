@@ -126,7 +126,7 @@ fn read(path: &Path) -> Result<Vec<u8>, RunError> {
     Ok(bytes)
 }
 
-fn read_text(path: &Path) -> Result<String, RunError> {
+pub(super) fn read_text(path: &Path) -> Result<String, RunError> {
     String::from_utf8(read(path)?).map_err(|_| RunError::InputNotText { path: path.to_owned() })
 }
 

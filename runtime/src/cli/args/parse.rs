@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::conformance::Rule;
+use crate::language::suggest;
 use crate::model::ids::TypeName;
 use crate::model::units;
 
@@ -39,6 +41,12 @@ pub(super) fn time(text: &str) -> Result<Duration, String> {
 
 /// 24 hours.
 const MAX_TIME_MS: u64 = 86_400_000;
+
+/// The name of a rule of `module check`.
+pub(super) fn rule(text: &str) -> Result<Rule, String> {
+    let hint = || suggest::one_of(text, Rule::ALL.iter().map(|rule| rule.id())).unwrap_or_default();
+    Rule::named(text).ok_or_else(|| format!("there is no such rule; {}", hint()))
+}
 
 #[cfg(test)]
 mod tests {
