@@ -59,5 +59,8 @@ pub mod descriptors;
 // Tool: what tests of a manifest expect, held against what it compiles to.
 pub mod expectations;
 
+// Tool: bytes that a manifest names, from allowed folders and addresses; on the controller only.
+pub mod acquire;
+
 // The components that the program was built with.
 pub mod builtins;

@@ -10,3 +10,4 @@ mod noop;
 mod order;
 mod provenance;
 mod sampler;
+mod sources;

@@ -29,6 +29,17 @@ impl Compiler {
         edges
     }
 
+    /// Holds the orders that modules derive from final states against those that they derived from drafts.
+    pub(super) fn check_final_edges(&self, built: &[Built], edges: &BTreeSet<Edge>) {
+        let is_derived = |edge: &&Edge| matches!(edge.reason, EdgeReason::Derived(_) | EdgeReason::Action(_));
+        let drafted: BTreeSet<Edge> = edges.iter().filter(is_derived).cloned().collect();
+        let settled: BTreeSet<Edge> = self.derived(built).into_iter().collect();
+        if let Some(edge) = drafted.symmetric_difference(&settled).next() {
+            let what = format!("orders `{}` and `{}` by the bytes of an asset", edge.prerequisite, edge.dependent);
+            self.broken(self.declaration(&edge.dependent), what);
+        }
+    }
+
     fn derived(&self, built: &[Built]) -> Vec<Edge> {
         let mut peers: Vec<Peer> = built.iter().map(peer).collect();
         // As at the receipt: an order that does not depend on the edges that are to be found.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::*;
+use crate::acquire::{Acquirer, Places, Settings, Silent};
 use crate::builtins;
 use crate::compile::{self, Sources};
 use crate::engine::{Engine, EngineOptions};
@@ -59,11 +60,15 @@ fn site() -> Site {
         .collect();
     let manifest = Arc::new(manifest::read("site.hcl", MANIFEST.to_owned()).unwrap());
     let inputs = Inputs::default();
-    let sources = Sources { inputs: &inputs, facts: None, files: Arc::new(NoFiles), modules: &modules };
+    let folder = tempfile::tempdir().unwrap();
+    let places = Places { cache: None, scratch: folder.path().to_owned() };
+    let acquirer = Acquirer::new(folder.path(), Settings::default(), places, Arc::new(Silent)).unwrap();
+    let sources =
+        Sources { inputs: &inputs, facts: None, files: Arc::new(NoFiles), acquire: Arc::new(acquirer), modules: &modules };
     let compiled = compile::compile(manifest, &sources).unwrap_or_else(|errors| panic!("{errors}"));
     let bytes = |asset: &compile::Asset| match &asset.content {
         compile::Content::Bytes(bytes) => bytes.to_vec(),
-        compile::Content::Local(path) => panic!("{path}"),
+        compile::Content::Stored(stored) => panic!("{stored:?}"),
     };
     let bytes = compiled.assets.iter().map(|(digest, asset)| (*digest, bytes(asset))).collect();
     Site { catalog: compiled.catalog, modules, contents: Counting { bytes, reads: Cell::new(0) } }

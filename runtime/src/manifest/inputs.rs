@@ -144,7 +144,7 @@ impl Inputs {
                 None => errors.push(missing(name, variable)),
             }
         }
-        (marked, Diagnostics { list: errors, sources: self.sources.clone() })
+        (marked, Diagnostics { list: errors, sources: manifest.sources.joined(&self.sources) })
     }
 }
 

@@ -37,6 +37,8 @@ pub fn broken(word: &str) -> Vec<u8> {
 
 /// A well-behaved guest with one of everything that a definition can have.
 pub const SAMPLER: &[u8] = named("sampler");
+/// A guest with three assets, each from an attribute of its own.
+pub const KEEPER: &[u8] = named("keeper");
 
 /// All guests, by name.
 pub fn all() -> impl Iterator<Item = (&'static str, &'static [u8])> {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
-pub use inputs::{CompileArgs, InputOptions, InspectArgs, ValidateArgs};
+pub use inputs::{CompileArgs, InputOptions, InspectArgs, SourceOptions, ValidateArgs};
 pub use module::{
     ModuleBuildArgs, ModuleCheckArgs, ModuleCommand, ModuleInspectArgs, ModuleListArgs, ModuleNewArgs, ModuleSchemaArgs,
 };

@@ -26,8 +26,8 @@ mod validate;
 /// Whatever kept the command from giving an answer.
 pub fn run(command: &Command, environment: &Environment, output: &Output) -> Result<Answer, CliError> {
     match command {
-        Command::Compile(args) => compile::run(args, environment),
-        Command::Validate(args) => validate::run(args, environment),
+        Command::Compile(args) => compile::run(args, environment, output),
+        Command::Validate(args) => validate::run(args, environment, output),
         Command::Inspect(args) => inspect::run(args),
         Command::Plan(args) => plan::run(args, environment, output),
         Command::Apply(args) => apply::run(args, environment, output),

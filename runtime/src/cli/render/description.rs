@@ -79,11 +79,12 @@ fn documented(rows: &[(Vec<String>, &str)], indent: &str) -> Vec<String> {
 fn block_lines(blocks: &[Block]) -> Vec<String> {
     let mut lines = Vec::new();
     for block in blocks {
-        let often = match block.kind {
-            BlockKind::Single => "at most once",
-            BlockKind::Repeated | BlockKind::Labelled => "any number of times",
+        let often = match (block.kind, block.required) {
+            (BlockKind::Single, true) => "once",
+            (BlockKind::Single, false) => "at most once",
+            (BlockKind::Repeated | BlockKind::Labelled, true) => "at least once",
+            (BlockKind::Repeated | BlockKind::Labelled, false) => "any number of times",
         };
-        let often = if block.required { format!("required, {often}") } else { often.to_owned() };
         lines.extend([String::new(), format!("block {}  {often}", line(&block.written())), format!("  {}", line(&block.doc))]);
         lines.extend(attribute_lines(&block.attributes, "    "));
     }
@@ -247,7 +248,45 @@ mod tests {
         described.outputs = vec![output("size", false), output("token", true)];
         let text = render(&ComponentDigest::from_bytes([0x1c; 32]), &described, true);
         let start = text.find("attributes").unwrap();
-        insta::assert_snapshot!(&text[start..], @"");
+        insta::assert_snapshot!(&text[start..], @r#"
+        attributes
+          path  string  required, identity
+              The path.
+          mode  string  nullable, checksum of path, default "0644", also permissions
+              The mode.
+
+        ensure
+          file    default, also present  It is there.
+          absent                         It is not.
+
+        block retry { … }  at most once
+          A retry.
+            path  string  required, identity
+                The path.
+
+        block rule { … }  any number of times
+          A rule.
+            path  string  required, identity
+                The path.
+
+        block host "LABEL" { … }  at least once
+          A host.
+            path  string  required, identity
+                The path.
+
+        outputs, known once it has been applied
+          size   integer
+              The size.
+          token  integer  sensitive
+              The token.
+
+        rights that it asks for
+          files.read   /etc/nginx/**  to do its work
+          files.write  /etc/nginx/a   to do its work
+          files.write  /b             to do its work
+
+        policy: built in, so it has these rights unless the policy says otherwise
+        "#);
     }
 
     #[test]

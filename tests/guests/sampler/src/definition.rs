@@ -87,8 +87,7 @@ impl Guest for Sampler {
         }
         let semantics = Semantics::new(desired.footprint(), Duration::from_secs(5));
         let semantics = semantics.capability("files.read").capability("files.write");
-        let names = desired.targets().into_iter().filter_map(|target| target.content);
-        let names = names.map(|content| content.name().ok_or_else(|| Diagnostic::new("an asset is not assigned")));
+        let names = desired.assets().map(|asset| asset.name().ok_or_else(|| Diagnostic::new("an asset is not assigned")));
         names
             .collect::<Result<Vec<&str>, _>>()
             .map(|names| names.into_iter().fold(semantics, Semantics::asset))

@@ -110,6 +110,11 @@ impl Desired {
         std::iter::once(own).chain(pages).collect()
     }
 
+    /// Every asset that it names.
+    pub fn assets(&self) -> impl Iterator<Item = &Asset> {
+        self.content.iter().chain(self.vhosts.iter().filter_map(|vhost| vhost.page.as_ref()))
+    }
+
     /// What it holds and touches.
     pub fn footprint(&self) -> Footprint {
         let hosts = self.vhosts.iter().map(|vhost| (vhost.label.as_str(), vhost.root.as_deref()));
