@@ -51,7 +51,7 @@ fn inspect_a_built_in_module() {
           The file's content as text. Not with `source`.
       source    string                                                   source, nullable
           A file beneath the manifest's folder, or an `https` address, that has the content. Not with `content`.
-      checksum  string                                                   nullable
+      checksum  string                                                   nullable, checksum of source
           The digest that the bytes of `source` must have: `sha256:` and 64 lower-case hex digits. An address needs it.
       owner     string or integer                                        nullable, exported
           The owner: a user name or a numeric id. Names are looked up on the node.
@@ -209,7 +209,7 @@ fn check_a_built_in_module() {
     assert_snapshot!(node().run(&["module", "check", "file"]), @r"
     exit 0
     --- stdout
-    `file`, sha256:[digest]: 6 declarations given, 32 made
+    `file`, sha256:[digest]: 7 declarations given, 32 made
 
       passed  describe-total         `describe` always answers
       passed  describe-valid         what `describe` says is within the limits, and its names, types, defaults and selectors agree
@@ -225,7 +225,6 @@ fn check_a_built_in_module() {
       passed  samples-accepted       each declaration that the author gives compiles
       passed  compile-pure           the same declaration gives the same bytes, in any instance, order and process
       passed  answers-repeat         all other functions answer the same each time, too
-      passed  null-omitted           null where it may be written means the same as leaving the attribute out
       passed  default-omitted        giving the default means the same as leaving the attribute out
       passed  deferred-passed-on     what reads a value that waits for the node leaves the rest to the node
       passed  ensure-words           each word of `ensure`, and each alias, is accepted
@@ -246,7 +245,7 @@ fn check_a_built_in_module() {
       passed  selectors-total        migration, equality and replacement answer where they are declared, and only there
       passed  messages-silent        no message quotes a value
 
-    34 rules: 33 passed, 0 failed, 0 not tried, 1 without a subject
+    33 rules: 32 passed, 0 failed, 0 not tried, 1 without a subject
     ");
 }
 
@@ -281,15 +280,7 @@ fn check_tells_what_failed_with_what_and_how_to_see_it_again() {
       FAILED  validate-unknown  `validate` refuses unknown fields, at each level
           failure: `validate` accepts a state in which `.` with an unknown field [bare]
             with {"ensure":"present","mode":"0644","no_such_name":1,"path":"/srv/bare"}
-          failure: `validate` accepts a state in which `.` with an unknown field [made]
-            with {"ensure":"present","mode":"0644","no_such_name":1,"path":"/srv/sample"}
-          failure: `validate` accepts a state in which `.` with an unknown field [made:2]
-            with {"ensure":"present","mode":"0644","no_such_name":1,"path":"/srv/bare"}
-          failure: `validate` accepts a state in which `.` with an unknown field [made:3]
-            with {"ensure":"absent","mode":"0644","no_such_name":1,"path":"/srv/bare"}
-          failure: `validate` accepts a state in which `.` with an unknown field [made:4]
-            with {"ensure":"present","mode":"0644","no_such_name":1,"path":"/srv/bare"}
-          and 7 more
+          and 11 more
           see it again: runtime module check broken.wasm --declaration samples.hcl --rule validate-unknown
 
     1 rule: 0 passed, 1 failed, 0 not tried, 0 without a subject
@@ -297,7 +288,7 @@ fn check_tells_what_failed_with_what_and_how_to_see_it_again() {
     assert_snapshot!(node.run(&[&check[..], &["--json"]].concat()), @r#"
     exit 1
     --- stdout
-    {"record":"rule","version":1,"seq":0,"rule":"validate-unknown","holds":"`validate` refuses unknown fields, at each level","verdict":"failed","reason":null,"tried":12,"findings":[{"declaration":"bare","input":{"ensure":"present","mode":"0644","no_such_name":1,"path":"/srv/bare"},"severity":"failure","what":"`validate` accepts a state in which `.` with an unknown field"},{"declaration":"made","input":{"ensure":"present","mode":"0644","no_such_name":1,"path":"/srv/sample"},"severity":"failure","what":"`validate` accepts a state in which `.` with an unknown field"},{"declaration":"made:2","input":{"ensure":"present","mode":"0644","no_such_name":1,"path":"/srv/bare"},"severity":"failure","what":"`validate` accepts a state in which `.` with an unknown field"},{"declaration":"made:3","input":{"ensure":"absent","mode":"0644","no_such_name":1,"path":"/srv/bare"},"severity":"failure","what":"`validate` accepts a state in which `.` with an unknown field"},{"declaration":"made:4","input":{"ensure":"present","mode":"0644","no_such_name":1,"path":"/srv/bare"},"severity":"failure","what":"`validate` accepts a state in which `.` with an unknown field"}],"more":7,"again":"runtime module check broken.wasm --declaration samples.hcl --rule validate-unknown"}
+    {"record":"rule","version":1,"seq":0,"rule":"validate-unknown","holds":"`validate` refuses unknown fields, at each level","verdict":"failed","reason":null,"tried":12,"findings":[{"declaration":"bare","input":{"ensure":"present","mode":"0644","no_such_name":1,"path":"/srv/bare"},"severity":"failure","what":"`validate` accepts a state in which `.` with an unknown field"}],"more":11,"again":"runtime module check broken.wasm --declaration samples.hcl --rule validate-unknown"}
     {"record":"result","version":1,"seq":1,"command":"module check","exit":1,"outcome":"failed","data":{"component":"sha256:[digest]","declarations":{"given":1,"made":23},"failed":1,"not_applicable":0,"not_tried":0,"passed":0,"type":"broken"}}
     "#);
 }
@@ -337,6 +328,17 @@ fn the_schema_of_a_built_in_module() {
       "additionalProperties": false,
       "description": "A file, a directory or a symbolic link, or nothing, at a path.",
       "properties": {
+        "checksum": {
+          "anyOf": [
+            {
+              "type": "string"
+            },
+            {
+              "type": "null"
+            }
+          ],
+          "description": "The digest that the bytes of `source` must have: `sha256:` and 64 lower-case hex digits. An address needs it."
+        },
         "content": {
           "anyOf": [
             {
@@ -446,7 +448,7 @@ fn the_schema_of_a_built_in_module() {
               "type": "null"
             }
           ],
-          "description": "A file beneath the manifest's folder that has the content. Not with `content`."
+          "description": "A file beneath the manifest's folder, or an `https` address, that has the content. Not with `content`."
         },
         "target": {
           "anyOf": [

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::*;
-use crate::acquire::{Acquire, AcquireError, Acquired};
+use crate::acquire::{Acquirer, Places, Settings, Silent};
 use crate::builtins;
 use crate::compile::{self, Sources};
 use crate::engine::{Engine, EngineOptions};
@@ -30,23 +30,6 @@ impl Contents for Counting {
         self.reads.set(self.reads.get() + 1);
         let found = asset.digest().and_then(|digest| self.bytes.get(&digest).cloned());
         found.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
-    }
-}
-
-/// The manifest names no file and no address.
-struct NoSources;
-
-impl Acquire for NoSources {
-    fn permits(&self, _: &str) -> Result<(), AcquireError> {
-        Err(AcquireError::Outside { folder: "/".into() })
-    }
-
-    fn local(&self, _: &str) -> Result<Acquired, AcquireError> {
-        Err(AcquireError::Outside { folder: "/".into() })
-    }
-
-    fn fetch(&self, _: &str, _: AssetDigest) -> Result<Acquired, AcquireError> {
-        Err(AcquireError::Outside { folder: "/".into() })
     }
 }
 
@@ -77,8 +60,11 @@ fn site() -> Site {
         .collect();
     let manifest = Arc::new(manifest::read("site.hcl", MANIFEST.to_owned()).unwrap());
     let inputs = Inputs::default();
+    let folder = tempfile::tempdir().unwrap();
+    let places = Places { cache: None, scratch: folder.path().to_owned() };
+    let acquirer = Acquirer::new(folder.path(), Settings::default(), places, Arc::new(Silent)).unwrap();
     let sources =
-        Sources { inputs: &inputs, facts: None, files: Arc::new(NoFiles), acquire: Arc::new(NoSources), modules: &modules };
+        Sources { inputs: &inputs, facts: None, files: Arc::new(NoFiles), acquire: Arc::new(acquirer), modules: &modules };
     let compiled = compile::compile(manifest, &sources).unwrap_or_else(|errors| panic!("{errors}"));
     let bytes = |asset: &compile::Asset| match &asset.content {
         compile::Content::Bytes(bytes) => bytes.to_vec(),

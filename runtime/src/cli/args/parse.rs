@@ -26,6 +26,12 @@ pub(super) fn module(text: &str) -> Result<(String, PathBuf), String> {
     Ok((name.to_owned(), PathBuf::from(path)))
 }
 
+/// The name of a rule of `module check`.
+pub(super) fn rule(text: &str) -> Result<Rule, String> {
+    let hint = || suggest::one_of(text, Rule::ALL.iter().map(|rule| rule.id())).unwrap_or_default();
+    Rule::named(text).ok_or_else(|| format!("there is no such rule; {}", hint()))
+}
+
 /// Bytes, from `64MiB` and the like; not none.
 pub(super) fn size(text: &str) -> Result<u64, String> {
     units::bytes(text)
@@ -41,12 +47,6 @@ pub(super) fn time(text: &str) -> Result<Duration, String> {
 
 /// 24 hours.
 const MAX_TIME_MS: u64 = 86_400_000;
-
-/// The name of a rule of `module check`.
-pub(super) fn rule(text: &str) -> Result<Rule, String> {
-    let hint = || suggest::one_of(text, Rule::ALL.iter().map(|rule| rule.id())).unwrap_or_default();
-    Rule::named(text).ok_or_else(|| format!("there is no such rule; {}", hint()))
-}
 
 #[cfg(test)]
 mod tests {

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value as Json;
+
 use super::super::probe::Probe;
 use super::super::rule::Rule;
 use super::super::sample::Sample;
@@ -84,9 +86,9 @@ fn unknown_slot(probe: &Probe<'_>, subject: &Subject) {
 /// Where the bytes come from an attribute's value they may be sensitive: then the name is that of a slot.
 fn sensitive(probe: &Probe<'_>, subject: &Subject) {
     let mut desired = subject.compiled.desired.clone();
-    let mut assigned = BTreeSet::new();
-    for request in &subject.compiled.assets {
-        let secret = format!("{}/{}", subject.sample.name, request.attribute);
+    let (mut assigned, mut names) = (BTreeSet::new(), Vec::new());
+    for (place, request) in subject.compiled.assets.iter().enumerate() {
+        let secret = format!("{}/{}#{place}", subject.sample.name, request.attribute);
         let asset = match (&request.source, secret.parse()) {
             (AssetSource::Parameter(_) | AssetSource::Inline(_), Ok(secret)) => AssetRef::Secret(secret),
             _ => asset_for(&request.slot),
@@ -99,7 +101,14 @@ fn sensitive(probe: &Probe<'_>, subject: &Subject) {
             }
             None => return,
         }
+        names.push((asset.to_string(), asset_for(&request.slot).to_string()));
         assigned.insert(asset);
+    }
+    // The host compares the state with placeholders to the final one in the same way.
+    if let Some(plain) = &subject.desired
+        && renamed(&desired, &names) != *plain
+    {
+        probe.fail(Rule::AssignSlots, Some(&subject.sample), "assigning other assets changes more of the state than their names");
     }
     if subject.validated.is_none() || assigned.iter().all(|asset| asset.digest().is_some()) {
         return;
@@ -114,5 +123,20 @@ fn sensitive(probe: &Probe<'_>, subject: &Subject) {
             probe.fail(Rule::AssignSlots, Some(&subject.sample), what);
         }
         None => {}
+    }
+}
+
+/// A state with other names for its assets.
+fn renamed(state: &Json, names: &[(String, String)]) -> Json {
+    match state {
+        Json::String(text) => {
+            let other = names.iter().find(|(name, _)| name == text).map_or(text, |(_, other)| other);
+            Json::from(other.as_str())
+        }
+        Json::Array(list) => list.iter().map(|member| renamed(member, names)).collect(),
+        Json::Object(map) => {
+            map.iter().map(|(key, value)| (key.clone(), renamed(value, names))).collect::<serde_json::Map<_, _>>().into()
+        }
+        other => other.clone(),
     }
 }
