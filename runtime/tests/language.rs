@@ -30,8 +30,8 @@ impl NodeScope for Node {
         path.iter().try_fold(&self.0, |found, step| found.get(step)).cloned()
     }
 
-    fn output(&self, _resource: &ResourceId, _attribute: &str) -> Result<Json, String> {
-        Ok(json!([5, 6]))
+    fn export(&self, _resource: &ResourceId, _name: &str) -> Result<Settled, String> {
+        Ok(Settled { json: json!([5, 6]), sensitive: false })
     }
 }
 

@@ -7,6 +7,7 @@ mod converge;
 mod guide;
 mod help;
 mod module;
+mod orders;
 
 /// A node of its own for one test.
 fn node() -> testkit::TestNode {

@@ -3,6 +3,7 @@
 
 mod answers;
 mod definitions;
+mod held;
 mod limits;
 mod output;
 mod policy;

@@ -7,3 +7,4 @@ mod deferred;
 mod drift;
 mod noop;
 mod order;
+mod outputs;

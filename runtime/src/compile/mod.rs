@@ -10,6 +10,7 @@ mod graph;
 mod messages;
 mod overlaps;
 mod parameters;
+mod reads;
 mod resource;
 
 use std::collections::BTreeMap;
@@ -99,7 +100,7 @@ impl Compiler {
     fn catalog(
         &self,
         resources: Vec<catalog::Resource>,
-        edges: std::collections::BTreeSet<catalog::Edge>,
+        edges: Vec<catalog::Edge>,
         assets: &BTreeMap<AssetDigest, Asset>,
     ) -> Catalog {
         let manifest = self.manifest();
@@ -117,7 +118,7 @@ impl Compiler {
             modules: resources.iter().map(|r| (r.id.type_name.clone(), module(&r.id.type_name))).collect(),
             assets: assets.iter().map(|(digest, asset)| (*digest, catalog::Asset { size: asset.size })).collect(),
             resources,
-            edges: edges.into_iter().collect(),
+            edges,
         }
     }
 

@@ -1,6 +1,6 @@
 //! One declaration through its module's definition: what it holds, what it should be, what of it waits for the node.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use serde_json::Value as Json;
@@ -8,37 +8,37 @@ use serde_json::Value as Json;
 use super::Compiler;
 use super::assets::Assets;
 use super::parameters::{Given, Scope};
+use super::reads::Reads;
 use crate::engine::{Compiled, DefinitionError, Footprint, Module, Parameters, Validated};
 use crate::language::diagnostic::Diagnostic;
-use crate::language::value::{Data, Marks, Value};
+use crate::language::value::{Data, Value};
 use crate::manifest::{Declaration, Trail};
 use crate::model::asset::AssetRef;
 use crate::model::catalog::{Control, Resource, Source, State};
-use crate::model::expression::{Expression, Place};
-use crate::model::ids::ResourceId;
+use crate::model::expression::Expression;
 
 /// A compiled declaration.
 pub(super) struct Built {
     pub(super) resource: Resource,
-    /// The resources whose attributes it reads.
-    pub(super) reads: BTreeSet<ResourceId>,
+    /// The resources whose attributes and outputs it reads.
+    pub(super) reads: Reads,
 }
 
 impl Compiler {
     /// Compiles one declaration; none if something is wrong with it, which has been told.
     pub(super) fn resource(self: &Rc<Self>, declaration: &Declaration, assets: &mut Assets) -> Option<Built> {
         let module = self.modules.get(&declaration.id.type_name)?;
-        let mut marks = Marks::default();
+        let mut reads = Reads::default();
         // The gate is looked at even where the rest is wrong: its mistakes are independent.
-        let control = self.control(declaration, &mut marks);
+        let control = self.control(declaration, &mut reads);
         if !self.declared[&declaration.id].sound {
             return None;
         }
-        let footprint = self.footprint(declaration, module)?;
-        let state = self.state(declaration, module, &footprint, assets, &mut marks)?;
+        let footprint = self.footprint(declaration, module, &mut reads)?;
+        let state = self.state(declaration, module, &footprint, assets, &mut reads)?;
         let resource = Resource {
             id: declaration.id.clone(),
-            source: source(&declaration.place),
+            source: Source::from(&declaration.place),
             claims: footprint.claims,
             effects: footprint.effects,
             affected_paths: footprint.affected_paths,
@@ -46,17 +46,18 @@ impl Compiler {
             control: control?,
             state,
         };
-        let reads = marks.resources().filter(|id| **id != declaration.id).cloned().collect();
         Some(Built { resource, reads })
     }
 
-    fn footprint(self: &Rc<Self>, declaration: &Declaration, module: &Module) -> Option<Footprint> {
+    fn footprint(self: &Rc<Self>, declaration: &Declaration, module: &Module, reads: &mut Reads) -> Option<Footprint> {
         let given = self.given(declaration);
-        match module.footprint(&declaration.id, Rc::clone(&given) as Rc<dyn Parameters>) {
+        let footprint = module.footprint(&declaration.id, Rc::clone(&given) as Rc<dyn Parameters>);
+        reads.join(&given.reads());
+        match footprint {
             Ok(footprint) => Some(footprint),
             Err(DefinitionError::Parameter) if given.deferred().is_some() => {
                 let name = given.deferred().expect("looked at just now");
-                self.evaluation.add(self.waits(declaration, &name, "it names what the resource manages"));
+                self.evaluation.add(self.waits(declaration, &given, &name, "it names what the resource manages"));
                 None
             }
             Err(error) => {
@@ -72,18 +73,18 @@ impl Compiler {
         module: &Module,
         footprint: &Footprint,
         assets: &mut Assets,
-        marks: &mut Marks,
+        reads: &mut Reads,
     ) -> Option<State> {
         let given = self.given(declaration);
         let compiled = module.compile(&declaration.id, Rc::clone(&given) as Rc<dyn Parameters>);
-        marks.join(&given.marks());
+        reads.join(&given.reads());
         match compiled {
             Ok(compiled) => {
                 let (desired, validated) = self.finish(declaration, module, compiled, &given, assets)?;
                 self.check_footprint(declaration, footprint, &validated)?;
                 Some(State::Compiled { desired, semantics: validated.semantics })
             }
-            Err(DefinitionError::Parameter) if given.deferred().is_some() => self.deferred(declaration, module, assets, marks),
+            Err(DefinitionError::Parameter) if given.deferred().is_some() => self.deferred(declaration, module, assets, reads),
             Err(error) => {
                 self.tell(declaration, Some(&given), error);
                 None
@@ -122,7 +123,7 @@ impl Compiler {
         declaration: &Declaration,
         module: &Module,
         assets: &mut Assets,
-        marks: &mut Marks,
+        reads: &mut Reads,
     ) -> Option<State> {
         let given = self.given(declaration);
         let mut attributes = BTreeMap::new();
@@ -130,21 +131,23 @@ impl Compiler {
         for attribute in &module.description().attributes {
             let Ok(value) = given.value(&attribute.name) else { continue };
             let Some((value, place)) = value else { continue };
-            attributes.insert(attribute.name.clone(), value.residual(&place));
+            let residual = value.residual(&place);
+            reads.note_deferred(&residual, &place);
+            attributes.insert(attribute.name.clone(), residual);
             // Known values are checked here, as far as the module is not needed for it.
             let known = if value.is_known() { given.read(&attribute.name).ok()? } else { None };
             if !attribute.source {
                 continue;
             }
             if !value.is_known() {
-                self.evaluation.add(self.waits(declaration, &attribute.name, "it names a file to take along"));
+                self.evaluation.add(self.waits(declaration, &given, &attribute.name, "it names a file to take along"));
                 return None;
             }
             if let Some(Json::String(path)) = known {
                 sources.insert(attribute.name.clone(), self.acquire_local(&path, &place, None, assets)?);
             }
         }
-        marks.join(&given.marks());
+        reads.join(&given.reads());
         (!given.has_failed()).then_some(State::Deferred { attributes, sources })
     }
 
@@ -157,11 +160,11 @@ impl Compiler {
     }
 
     /// The gate, if it is sound: none within none where it is not.
-    fn control(self: &Rc<Self>, declaration: &Declaration, marks: &mut Marks) -> Option<Option<Control>> {
+    fn control(self: &Rc<Self>, declaration: &Declaration, reads: &mut Reads) -> Option<Option<Control>> {
         let Some(gate) = &declaration.meta.control else { return Some(None) };
         let mut condition = |word: &str, expression: &Option<Expression>| match expression {
             None => Some(None),
-            Some(expression) => self.condition(declaration, word, expression, marks).map(Some),
+            Some(expression) => self.condition(declaration, word, expression, reads).map(Some),
         };
         let (if_, unless) = (condition("if", &gate.if_), condition("unless", &gate.unless));
         Some(Some(Control { if_: if_?, unless: unless? }))
@@ -172,7 +175,7 @@ impl Compiler {
         declaration: &Declaration,
         word: &str,
         expression: &Expression,
-        marks: &mut Marks,
+        reads: &mut Reads,
     ) -> Option<Expression> {
         let value: Value = self.evaluation.expression(declaration, expression, &Scope(Rc::clone(self))).ok()?;
         let message = if value.marks().is_sensitive() {
@@ -181,8 +184,10 @@ impl Compiler {
             let summary = format!("`control {{ {word} }}` must be true or false, not {}", value.type_name());
             Diagnostic::error(&expression.place, summary)
         } else {
-            marks.join(&value.marks());
-            return Some(value.residual(&expression.place));
+            reads.note(&value.marks(), &expression.place);
+            let residual = value.residual(&expression.place);
+            reads.note_deferred(&residual, &expression.place);
+            return Some(residual);
         };
         self.evaluation.add(message);
         None
@@ -192,12 +197,18 @@ impl Compiler {
         Given::new(Scope(Rc::clone(self)), declaration.id.clone(), Trail::default())
     }
 
-    fn waits(&self, declaration: &Declaration, name: &str, why: &str) -> Diagnostic {
+    /// Tells of an attribute that only the node knows and that must be known here.
+    fn waits(&self, declaration: &Declaration, given: &Given, name: &str, why: &str) -> Diagnostic {
         let spelling = self.declared[&declaration.id].spellings.get(name).map_or(name, String::as_str);
         let place = self.place_of(&declaration.id, spelling);
-        Diagnostic::error(&place, format!("`{name}` cannot wait for the node: {why}"))
-            .label("known on the node only")
-            .hint("pass the facts of the node: `--target FACTS.json`, as `runtime facts --json` prints them".to_owned())
+        let message = Diagnostic::error(&place, format!("`{name}` cannot wait for the node: {why}")).label("known on the node only");
+        match given.output_of(name) {
+            Some(output) => message.note(format!("`{output}` is known once that resource has been applied, and never before")).hint(
+                "give a value that is known when the manifest is compiled, and tell it to both resources".to_owned(),
+            ),
+            None => message
+                .hint("pass the facts of the node: `--target FACTS.json`, as `runtime facts --json` prints them".to_owned()),
+        }
     }
 
     /// Tells of a module that breaks the contract.
@@ -206,9 +217,4 @@ impl Compiler {
         let message = Diagnostic::error(&declaration.place, summary);
         self.evaluation.add(message.note("this is a defect of the module, not of the manifest"));
     }
-}
-
-/// A place as catalogs have it.
-pub(super) fn source(place: &Place) -> Source {
-    Source { file: place.file.to_string(), line: place.line, column: place.column }
 }

@@ -5,6 +5,7 @@
 //! a thread made by [`on_large_stack`].
 
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
@@ -181,7 +182,7 @@ pub(super) struct DefinitionState {
     pub(super) limiter: Limiter,
     table: ResourceTable,
     given: Vec<Given>,
-    peers: Option<Rc<Vec<Peer>>>,
+    peers: Option<Arc<Vec<Peer>>>,
     own_type: Option<TypeName>,
     identity_of: Option<Rc<Description>>,
 }
@@ -378,7 +379,7 @@ impl Module {
         &self,
         id: &ResourceId,
         desired: Option<&Json>,
-        peers: Rc<Vec<Peer>>,
+        peers: Arc<Vec<Peer>>,
     ) -> Result<Vec<DerivedEdge>, DefinitionError> {
         let state = DefinitionState { peers: Some(peers), own_type: Some(self.type_name().clone()), ..DefinitionState::new() };
         let mut call = self.start("relationships", state)?;

@@ -179,7 +179,8 @@ impl Attribute {
     }
 }
 
-fn kind_of(value: &Json) -> &'static str {
+/// What kind of value it is, with its article.
+pub fn kind_of(value: &Json) -> &'static str {
     match value {
         Json::Null => "null",
         Json::Bool(_) => "a boolean",
@@ -321,6 +322,15 @@ impl AttributeType {
 /// Whether `value` stands for a sensitive one.
 pub fn is_secret_slot(value: &Json) -> bool {
     value.as_object().is_some_and(|map| map.len() == 1 && map.get("$secret").is_some_and(Json::is_string))
+}
+
+/// Whether something in `value` has the key by which sensitive values are told, which no other value may have.
+pub fn holds_reserved_key(value: &Json) -> bool {
+    match value {
+        Json::Array(list) => list.iter().any(holds_reserved_key),
+        Json::Object(map) => map.iter().any(|(key, value)| key == "$secret" || holds_reserved_key(value)),
+        _ => false,
+    }
 }
 
 fn nesting(json: &Json) -> usize {

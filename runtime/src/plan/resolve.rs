@@ -9,50 +9,58 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
+use super::assets::Made;
+use super::hold::hold;
+use super::outputs::Unread;
+use super::sources::Sources;
 use super::{KnownState, failed, gate};
 use crate::engine::{AssetRequest, AssetSource, Child, DefinitionError, Module, ParameterError, Parameters, Validated};
-use crate::language::{NodeScope, evaluate_on_node};
+use crate::language::{NodeScope, Settled as Value, evaluate_on_node};
 use crate::model::asset::AssetRef;
-use crate::model::catalog::{Catalog, Resource, State};
+use crate::model::catalog::{Resource, State};
+use crate::model::description::Output;
 use crate::model::digest::AssetDigest;
 use crate::model::facts;
 use crate::model::ids::ResourceId;
 use crate::model::report::{Outcome, Phase, ResourceReport};
-use crate::receipt::Admitted;
 
 /// How deep reading exports of other resources may nest.
 const MAX_EXPORT_DEPTH: usize = 64;
-
-/// Every resource settled, and the content that deferred values became.
-pub(super) struct SettledAll {
-    pub(super) resources: Vec<Settled>,
-    pub(super) assets: BTreeMap<AssetDigest, Arc<[u8]>>,
-}
 
 /// A resource settled.
 pub(super) enum Settled {
     /// It has ended: its gate is closed, or its values cannot be settled.
     Ended(Box<ResourceReport>),
+    /// It reads an output that is not known.
+    Waiting(Unread),
     /// What it should be.
     Known(Box<KnownState>),
 }
 
-/// Settles every resource, in catalog order. To be called on a large stack.
-pub(super) fn settle_all(admitted: &Admitted, facts: &Json) -> SettledAll {
-    let places = admitted.catalog.resources.iter().enumerate().map(|(place, resource)| (resource.id.clone(), place));
-    let node = Rc::new(NodeValues {
-        places: places.collect(),
-        catalog: Arc::clone(&admitted.catalog),
-        modules: admitted.modules.iter().map(|(name, admitted)| (name.to_string(), admitted.module.clone())).collect(),
-        facts: facts.clone(),
-        reading: RefCell::new(Vec::new()),
-    });
-    let mut assets = BTreeMap::new();
-    let resources = admitted.catalog.resources.iter().map(|resource| settle(&node, resource, &mut assets)).collect();
-    SettledAll { resources, assets }
+/// Settles every resource, in catalog order, and gives the content that deferred values became. To be called on a large stack.
+pub(super) fn settle_all(sources: &Arc<Sources>) -> (Vec<Settled>, Made) {
+    let mut made = Made::new();
+    let settled = sources.catalog.resources.iter().map(|resource| settle(sources, resource, &mut made)).collect();
+    (settled, made)
 }
 
-fn settle(node: &Rc<NodeValues>, resource: &Resource, assets: &mut BTreeMap<AssetDigest, Arc<[u8]>>) -> Settled {
+/// Settles one resource. To be called on a large stack.
+pub(super) fn settle_one(sources: &Arc<Sources>, resource: &Resource) -> (Settled, Made) {
+    let mut made = Made::new();
+    (settle(sources, resource, &mut made), made)
+}
+
+/// An output that is not known decides, whatever else comes of it: a module may take the failed read for anything.
+fn settle(sources: &Arc<Sources>, resource: &Resource, made: &mut Made) -> Settled {
+    let node = Rc::new(NodeValues::new(sources));
+    let settled = settle_with(&node, resource, made);
+    match node.unread.take() {
+        Some(unread) => Settled::Waiting(unread),
+        None => settled,
+    }
+}
+
+fn settle_with(node: &Rc<NodeValues>, resource: &Resource, assets: &mut Made) -> Settled {
     match gate::closed(resource, node) {
         Ok(None) => {}
         Ok(Some(reason)) => return Settled::Ended(gate::skipped(resource, reason)),
@@ -74,15 +82,14 @@ fn settle_deferred(
     node: &Rc<NodeValues>,
     resource: &Resource,
     sources: &BTreeMap<String, AssetDigest>,
-    assets: &mut BTreeMap<AssetDigest, Arc<[u8]>>,
+    assets: &mut Made,
 ) -> Settled {
     let parameters = Rc::new(NodeParameters::new(Rc::clone(node), resource.id.clone()));
     let compiled = compile_here(node.module(&resource.id), resource, &parameters, sources);
     let refuse = |outcome, message, hint| Settled::Ended(failed(resource, outcome, Phase::Resolve, message, hint));
     match compiled {
         Ok((desired, validated, made)) => {
-            if let Some(difference) = footprint_difference(resource, &validated) {
-                let message = format!("on this node the module gives other {difference} than the bundle says");
+            if let Err(message) = hold(&node.sources, resource, &desired, &validated) {
                 return refuse(Outcome::Refused, message, Some("compile again with `--target` for this node".into()));
             }
             assets.extend(made);
@@ -91,8 +98,6 @@ fn settle_deferred(
         Err(Unsettled { message, hint }) => refuse(Outcome::Failed, message, hint),
     }
 }
-
-type Made = BTreeMap<AssetDigest, Arc<[u8]>>;
 
 /// Why a deferred resource has no desired state on this node.
 struct Unsettled {
@@ -147,37 +152,34 @@ fn asset_here(
     Ok(digest)
 }
 
-/// What of claims, effects and paths is not as in the catalog.
-fn footprint_difference(resource: &Resource, validated: &Validated) -> Option<&'static str> {
-    let footprint = &validated.footprint;
-    if footprint.claims != resource.claims {
-        Some("claims")
-    } else if footprint.effects != resource.effects {
-        Some("effects")
-    } else if footprint.affected_paths != resource.affected_paths {
-        Some("affected paths")
-    } else {
-        None
-    }
-}
-
-/// Facts and exports as expressions of the catalog read them on this node.
+/// Facts, exports and outputs as expressions of the catalog read them on this node, for settling one resource.
 pub(super) struct NodeValues {
-    catalog: Arc<Catalog>,
-    places: BTreeMap<ResourceId, usize>,
-    modules: BTreeMap<String, Module>,
-    facts: Json,
+    sources: Arc<Sources>,
     /// Exports being read, outermost first.
     reading: RefCell<Vec<String>>,
+    /// The first output that was read and is not known.
+    unread: RefCell<Option<Unread>>,
 }
 
 impl NodeValues {
+    fn new(sources: &Arc<Sources>) -> Self {
+        Self { sources: Arc::clone(sources), reading: RefCell::default(), unread: RefCell::default() }
+    }
+
     fn module(&self, id: &ResourceId) -> &Module {
-        &self.modules[id.type_name.as_str()]
+        &self.sources.module(id).module
     }
 
     fn resource(&self, id: &ResourceId) -> Option<&Resource> {
-        self.places.get(id).map(|place| &self.catalog.resources[*place])
+        self.sources.resource(id)
+    }
+
+    fn read_output(&self, id: &ResourceId, output: &Output) -> Result<Value, String> {
+        self.sources.outputs.read(id, output).map_err(|unread| {
+            let words = unread.words();
+            self.unread.borrow_mut().get_or_insert(unread);
+            words
+        })
     }
 }
 
@@ -186,22 +188,28 @@ pub(super) struct Scope(pub(super) Rc<NodeValues>);
 
 impl NodeScope for Scope {
     fn fact(&self, path: &[String]) -> Option<Json> {
-        facts::get(&self.0.facts, path).cloned()
+        facts::get(&self.0.sources.facts, path).cloned()
     }
 
-    fn output(&self, id: &ResourceId, attribute: &str) -> Result<Json, String> {
+    fn export(&self, id: &ResourceId, name: &str) -> Result<Value, String> {
+        if self.0.resource(id).is_none() {
+            return Err(format!("there is no resource `{id}`"));
+        }
+        let description = self.0.module(id).description();
+        if let Some(output) = description.output(name) {
+            return self.0.read_output(id, output);
+        }
+        let attribute = description.attribute(name).map_or(name, |attribute| attribute.name.as_str());
         let name = format!("{id}.{attribute}");
         if self.0.reading.borrow().len() >= MAX_EXPORT_DEPTH || self.0.reading.borrow().contains(&name) {
             return Err(format!("`{name}` depends on itself, or exports nest more than {MAX_EXPORT_DEPTH} deep"));
-        }
-        if self.0.resource(id).is_none() {
-            return Err(format!("there is no resource `{id}`"));
         }
         self.0.reading.borrow_mut().push(name);
         let parameters = Rc::new(NodeParameters::new(Rc::clone(&self.0), id.clone()));
         let read = self.0.module(id).resolve_export(id, attribute, Rc::clone(&parameters) as Rc<dyn Parameters>);
         self.0.reading.borrow_mut().pop();
-        read.map_err(|error| parameters.explain(error).message)
+        let json = read.map_err(|error| parameters.explain(error).message)?;
+        Ok(Value { json, sensitive: false })
     }
 }
 
@@ -227,8 +235,11 @@ impl NodeParameters {
         };
         let Some(expression) = attributes.get(name) else { return Ok(None) };
         let value = evaluate_on_node(expression, &Scope(Rc::clone(&self.node)));
-        let value = value.map_err(|error| self.fail(format!("{} ({})", error.summary, error.place)))?.json;
-        attribute.check(value).map_err(|mismatch| self.fail(mismatch.to_string()))
+        let value = value.map_err(|error| self.fail(format!("{} ({})", error.summary, error.place)))?;
+        if value.sensitive {
+            return Err(self.fail(format!("the sensitive value of `{name}` cannot be handed to a module by this version")));
+        }
+        attribute.check(value.json).map_err(|mismatch| self.fail(mismatch.to_string()))
     }
 
     fn fail(&self, message: String) -> ParameterError {

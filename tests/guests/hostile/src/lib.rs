@@ -15,6 +15,8 @@ mod desired;
 
 mod lifecycle;
 
+mod outputs;
+
 pub use behaviour::{Act, Behaviour, Place};
 
 /// The component.
