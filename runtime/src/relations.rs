@@ -41,7 +41,8 @@ pub enum RelationError {
     /// The order is for an action that the dependent does not have.
     #[error(
         "the module of `{deriving}` derives that `{prerequisite}` goes before `{dependent}` for the action `{}`, which is not among \
-         the prerequisites of `{dependent}`", escape(key)
+         the prerequisites of `{dependent}`",
+        escape(key)
     )]
     Action {
         /// Whose orders were asked for.

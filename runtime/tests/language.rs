@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
-use runtime::language::{NodeScope, check_travelled, evaluate_on_node};
+use runtime::language::{NodeScope, Settled, check_travelled, evaluate_on_node};
 use runtime::manifest::{Evaluation, ExportError, Exported, Exports, Inputs, NoFiles, Trail, read};
 use runtime::model::expression::Expression;
 use runtime::model::ids::ResourceId;

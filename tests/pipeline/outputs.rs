@@ -76,10 +76,10 @@ fn a_resource_whose_content_waits_for_facts_and_an_output_has_its_claims_and_ord
     let edges = catalog.edges.iter().map(|edge| (edge.prerequisite.to_string(), edge.dependent.to_string(), edge.reason.clone()));
     let edges: Vec<_> = edges.collect();
     let edge = |from: &str, to: &str, reason| (from.to_owned(), to.to_owned(), reason);
-    assert_eq!(edges, [
-        edge("file.reader", "file.after", EdgeReason::Require),
-        edge("hostile.it", "file.reader", EdgeReason::Reference),
-    ]);
+    assert_eq!(
+        edges,
+        [edge("file.reader", "file.after", EdgeReason::Require), edge("hostile.it", "file.reader", EdgeReason::Reference),]
+    );
     let _ = scene.apply("site");
     assert!(scene.ledger().claims_of("site").contains_key("/srv/reader"));
 }

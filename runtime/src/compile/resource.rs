@@ -201,11 +201,12 @@ impl Compiler {
     fn waits(&self, declaration: &Declaration, given: &Given, name: &str, why: &str) -> Diagnostic {
         let spelling = self.declared[&declaration.id].spellings.get(name).map_or(name, String::as_str);
         let place = self.place_of(&declaration.id, spelling);
-        let message = Diagnostic::error(&place, format!("`{name}` cannot wait for the node: {why}")).label("known on the node only");
+        let message =
+            Diagnostic::error(&place, format!("`{name}` cannot wait for the node: {why}")).label("known on the node only");
         match given.output_of(name) {
-            Some(output) => message.note(format!("`{output}` is known once that resource has been applied, and never before")).hint(
-                "give a value that is known when the manifest is compiled, and tell it to both resources".to_owned(),
-            ),
+            Some(output) => message
+                .note(format!("`{output}` is known once that resource has been applied, and never before"))
+                .hint("give a value that is known when the manifest is compiled, and tell it to both resources".to_owned()),
             None => message
                 .hint("pass the facts of the node: `--target FACTS.json`, as `runtime facts --json` prints them".to_owned()),
         }

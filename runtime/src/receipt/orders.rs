@@ -34,7 +34,10 @@ pub enum OrderError {
         derived: Box<Edge>,
     },
     /// Something is read on the node, and the catalog does not order it.
-    #[error("the catalog lacks that `{prerequisite}` goes before `{dependent}`, which reads `{prerequisite}.{}` on the node", escape(name))]
+    #[error(
+        "the catalog lacks that `{prerequisite}` goes before `{dependent}`, which reads `{prerequisite}.{}` on the node",
+        escape(name)
+    )]
     Unordered {
         /// What is read.
         prerequisite: ResourceId,
@@ -158,8 +161,8 @@ mod tests {
         let order = |words: &str| edge("file.b", EdgeReason::Derived(words.into()), 3);
         let action = edge("file.b", EdgeReason::Action("reload".into()), 3);
         insta::assert_snapshot!(told(&[order("x")], &[]), @"the catalog lacks that `file.a` goes before `file.b`, which a module derives: x (site.hcl:3:1)");
-        insta::assert_snapshot!(told(&[], &[action.clone()]), @"the catalog says that `file.a` goes before `file.b`, which no module derives: it needs the action `reload` after it (site.hcl:3:1)");
-        insta::assert_snapshot!(told(&[order("x")], &[action.clone()]), @"the catalog has another reason why `file.a` goes before `file.b` than its module: it needs the action `reload` after it (site.hcl:3:1), not x (site.hcl:3:1)");
+        insta::assert_snapshot!(told(&[], std::slice::from_ref(&action)), @"the catalog says that `file.a` goes before `file.b`, which no module derives: it needs the action `reload` after it (site.hcl:3:1)");
+        insta::assert_snapshot!(told(&[order("x")], std::slice::from_ref(&action)), @"the catalog has another reason why `file.a` goes before `file.b` than its module: it needs the action `reload` after it (site.hcl:3:1), not x (site.hcl:3:1)");
         let elsewhere = edge("file.b", EdgeReason::Derived("x".into()), 4);
         insta::assert_snapshot!(told(&[order("x")], &[elsewhere]), @"the catalog has another reason why `file.a` goes before `file.b` than its module: x (site.hcl:4:1), not x (site.hcl:3:1)");
         assert_eq!(told(&[order("x"), action.clone()], &[action, order("x")]), "");

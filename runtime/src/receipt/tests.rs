@@ -164,12 +164,7 @@ fn a_desired_state_that_the_module_cannot_give_is_refused() {
 fn an_order_that_no_module_derives_is_refused() {
     let source = Source { file: "site.hcl".into(), line: 7, column: 3 };
     let (prerequisite, dependent): (ResourceId, ResourceId) = ("file.one".parse().unwrap(), "file.two".parse().unwrap());
-    let edge = |reason| Edge {
-        prerequisite: prerequisite.clone(),
-        dependent: dependent.clone(),
-        reason,
-        source: source.clone(),
-    };
+    let edge = |reason| Edge { prerequisite: prerequisite.clone(), dependent: dependent.clone(), reason, source: source.clone() };
     let error = refused(|catalog| catalog.edges.push(edge(EdgeReason::Derived("because".into()))));
     insta::assert_snapshot!(error, @"the catalog says that `file.one` goes before `file.two`, which no module derives: because (site.hcl:7:3)");
     let mut declared = sample();

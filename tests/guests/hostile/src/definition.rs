@@ -45,10 +45,7 @@ impl Guest for Hostile {
             summary: "Misbehaves as it is told to.".into(),
             attributes: attributes.into_iter().map(Into::into).collect(),
             blocks: Vec::new(),
-            outputs: vec![
-                output("stamp", false, "What stands at `path`."),
-                output("token", true, "What nobody is to see."),
-            ],
+            outputs: vec![output("stamp", false, "What stands at `path`."), output("token", true, "What nobody is to see.")],
             ensure: None,
             capabilities: vec![
                 Capability::new("files", "read", "/**", "to read what it should not"),
@@ -188,7 +185,12 @@ fn no_such(what: &str) -> DefinitionError {
 
 /// The attributes that name it; `note` is none of them.
 fn read(given: &Parameters) -> DefinitionResult<Desired> {
-    Ok(Desired { note: None, behaviour: given.string("behaviour")?, path: given.required("path")?, other: given.required("other")? })
+    Ok(Desired {
+        note: None,
+        behaviour: given.string("behaviour")?,
+        path: given.required("path")?,
+        other: given.required("other")?,
+    })
 }
 
 /// Does what is told for this function, and gives the act for the answer to be made by.

@@ -60,7 +60,10 @@ impl Guest for Hostile {
         let answers = act.is_none() || outputs::spoils(act);
         if act == Some(Act::ClaimSuccess) || is_there(&desired)? && answers {
             let stamp = outputs::found(desired.path.as_bytes());
-            return Ok(CheckResult::InSync(Reading { observed: Some(text(act, "{}".into())), outputs: outputs::of(act, &stamp) }));
+            return Ok(CheckResult::InSync(Reading {
+                observed: Some(text(act, "{}".into())),
+                outputs: outputs::of(act, &stamp),
+            }));
         }
         let prerequisite = (act == Some(Act::UndeclaredPrerequisite)).then(|| "daemon-reload".to_owned());
         let changes = changes(act)?;
