@@ -113,7 +113,7 @@ fn validate_and_inspect_a_bundle() {
         needs    files.read, files.write
         claims   path /srv/note
         may      read, write path /srv/note
-        after    file.folder (reference)
+        after    file.folder (reference, site.hcl:13:3)
       file.os  site.hcl:18:1
         deferred  settled on the node from content, path
         claims    path /srv/os

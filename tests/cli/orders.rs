@@ -40,7 +40,21 @@ fn compiled(manifest: &str) -> TestNode {
 fn two_types_that_claim_one_object_are_refused_with_both_places() {
     let file = "resource \"file\" \"motd\" {\n  path    = \"/srv/motd\"\n  content = \"\"\n}\n\n";
     let node = with(&(file.to_owned() + &hostile("it", "/srv/motd", "/srv/other", "")));
-    assert_snapshot!(node.run(&COMPILE), @"");
+    assert_snapshot!(node.run(&COMPILE), @r#"
+    exit 65
+    --- stderr
+    error: `file.motd` and `hostile.it` both manage the path `/srv/motd`
+     --> site.hcl:6:1
+      |
+    6 | resource "hostile" "it" {
+      | ^^^^^^^^^^^^^^^^^^^^^^^ declared again
+      |
+     --> site.hcl:1:1
+      |
+    1 | resource "file" "motd" {
+      | ---------------------- first declared here
+      |
+    "#);
     let tree = "resource \"file\" \"tree\" {\n  path   = \"/srv/old\"\n  ensure = \"absent\"\n  force  = true\n}\n\n";
     node.write("site.hcl", tree.to_owned() + &hostile("it", "/srv/old/inside", "/srv/other", ""));
     let output = node.run(&COMPILE).exits_with(65);
@@ -54,7 +68,33 @@ fn parts_of_one_object_are_held_apart_and_the_whole_of_it_overlaps_each() {
     let node = with(&(part("a") + &part("b")));
     node.run(&COMPILE).success();
     node.write("site.hcl", part("a") + &part("b") + &hostile("all", "/srv/all", "disk", &behaving("claim-whole@identity")));
-    assert_snapshot!(node.run(&COMPILE), @"");
+    assert_snapshot!(node.run(&COMPILE), @r#"
+    exit 65
+    --- stderr
+    error: `hostile.a` and `hostile.all` both manage the hostile/object `disk` (*)
+      --> site.hcl:13:1
+       |
+    13 | resource "hostile" "all" {
+       | ^^^^^^^^^^^^^^^^^^^^^^^^ declared again
+       |
+      --> site.hcl:1:1
+       |
+     1 | resource "hostile" "a" {
+       | ---------------------- first declared here
+       |
+
+    error: `hostile.b` and `hostile.all` both manage the hostile/object `disk` (*)
+      --> site.hcl:13:1
+       |
+    13 | resource "hostile" "all" {
+       | ^^^^^^^^^^^^^^^^^^^^^^^^ declared again
+       |
+      --> site.hcl:7:1
+       |
+     7 | resource "hostile" "b" {
+       | ---------------------- first declared here
+       |
+    "#);
     // Another object of the same domain is no matter.
     node.write("site.hcl", part("a") + &hostile("all", "/srv/all", "tape", &behaving("claim-whole@identity")));
     node.run(&COMPILE).success();
@@ -65,7 +105,19 @@ fn a_circle_through_a_derived_order_is_shown_whole_with_the_place_of_each_step()
     let file =
         "resource \"file\" \"a\" {\n  path    = \"/srv/a\"\n  content = \"a\"\n  meta {\n    require = [hostile.it]\n  }\n}\n\n";
     let node = with(&(file.to_owned() + &hostile("it", "/srv/it", "/srv/other", &behaving("order-first@relationships"))));
-    assert_snapshot!(node.run(&COMPILE), @"");
+    assert_snapshot!(node.run(&COMPILE), @r#"
+    exit 65
+    --- stderr
+    error: these resources wait for each other
+     --> site.hcl:1:1
+      |
+    1 | resource "file" "a" {
+      | ^^^^^^^^^^^^^^^^^^^
+      |
+      = note: file.a -> hostile.it -> file.a
+      = note: `file.a` goes before `hostile.it`: because (site.hcl:9:1)
+      = note: `hostile.it` goes before `file.a`: `require` (site.hcl:5:16)
+    "#);
 }
 
 /// One edge of every kind: required, before, by an output, derived in words, derived for an action.
@@ -84,14 +136,51 @@ fn inspect_shows_every_edge_with_its_place() {
     let shown = node.run(&["inspect", "site.wasm.tar"]).success().stdout;
     let edges: Vec<&str> =
         shown.lines().filter(|line| line.starts_with("  ") && (line.contains(" after ") || !line.starts_with("    "))).collect();
-    assert_snapshot!(edges.join("\n"), @"");
+    assert_snapshot!(edges.join("\n"), @r"
+    file     sha256:[digest]  schema 1
+    hostile  sha256:[digest]  schema 1
+    file.a  site.hcl:1:1
+    hostile.it  site.hcl:19:1
+      after    file.a (because, site.hcl:19:1)
+    file.reader  site.hcl:6:1
+      after     hostile.it (reference, site.hcl:8:3)
+    hostile.other  site.hcl:25:1
+      after    file.a (action hostile.tidy, site.hcl:25:1)
+    file.z  site.hcl:11:1
+      after    file.reader (require, site.hcl:15:16)
+      after    hostile.other (before, site.hcl:30:15)
+    ");
 }
 
 #[test]
 fn a_plan_shows_what_waits_for_a_change() {
     let node = compiled(&every_edge());
     let plan = ["plan", "site.wasm.tar", "--policy", "policy.hcl"];
-    assert_snapshot!(node.run(&plan), @"");
+    assert_snapshot!(node.run(&plan), @r#"
+    exit 3
+    --- stdout
+    plan of `site`, serial 0, bundle [short]
+
+      + file.a: would create [file [short]]
+        content: (none) -> "sha256:[digest]" (set as it is made)
+          @@ -0,0 +1 @@
+          +a
+        ensure: "absent" -> "file" (nothing is there yet)
+
+      + hostile.it: would create [hostile [short]]
+        path: (nothing is there yet)
+
+      ? file.reader: cannot plan [file [short]]
+        reason: waits for `hostile.it.stamp`, which this plan would change
+
+      + hostile.other: would create [hostile [short]]
+        path: (nothing is there yet)
+
+      ? file.z: unmet [file [short]]
+        reason: it requires `file.reader`, which is cannot-plan
+
+    plan: 3 would change, 1 unmet, 1 not plannable, 0 unchanged, 0 skipped
+    "#);
     node.run(&["apply", "site.wasm.tar", "--policy", "policy.hcl"]).success();
     assert_eq!(node.read("root/srv/reader"), "db1: written by the hostile guest\n");
     node.run(&plan).success();
@@ -172,5 +261,10 @@ fn a_changed_bundle_is_refused_by_name_and_nothing_is_touched() {
 fn a_removed_order_is_told_with_what_to_do() {
     let node = compiled(&every_edge());
     tamper(&node.path("site.wasm.tar"), &node.path("changed.wasm.tar"), |catalog| remove(catalog, "derived"));
-    assert_snapshot!(node.run(&["apply", "changed.wasm.tar", "--policy", "policy.hcl"]), @"");
+    assert_snapshot!(node.run(&["apply", "changed.wasm.tar", "--policy", "policy.hcl"]), @r"
+    exit 65
+    --- stderr
+    error: the catalog lacks that `file.a` goes before `hostile.it`, which a module derives: because (site.hcl:19:1)
+    hint: compile the manifest again
+    ");
 }

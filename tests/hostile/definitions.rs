@@ -77,7 +77,10 @@ fn it_cannot_order_others() {
     let others = ["b", "c"].map(|name| format!("resource \"file\" \"{name}\" {{\n  path = \"/srv/{name}\"\n}}\n")).concat();
     let error = scene.try_compile("site", &(manifest("order-others@relationships") + &others)).unwrap_err();
     let told = tell(&error);
-    assert!(told.contains("breaks the contract") && told.contains("`file.c` before `file.b`, neither of which is"), "{told}");
+    assert!(
+        told.contains("breaks the contract") && told.contains("`file.b` before `file.apart`, neither of which is `hostile.it`"),
+        "{told}"
+    );
 }
 
 #[test]

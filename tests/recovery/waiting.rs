@@ -19,12 +19,14 @@ resource "file" "reader" {
 }
 "#;
 
-/// A scene in which a run was lost after the intent of `file.reader`.
+/// A scene in which everything is as declared but for `file.reader`, and a run was lost after its intent.
 fn lost() -> Scene {
     let mut scene = Scene::new().with_module("hostile", guests::HOSTILE);
     scene.compile("site", SITE);
     scene.allow_as_told("site");
-    for moment in 5..60 {
+    let _ = scene.apply("site");
+    std::fs::remove_file(scene.node("/srv/reader")).unwrap();
+    for moment in 1..20 {
         killed_at(&scene, "site", moment);
         if scene.ledger().open().iter().any(|intent| intent.resource == "file.reader") {
             return scene;
