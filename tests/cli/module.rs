@@ -41,23 +41,25 @@ fn inspect_a_built_in_module() {
     digest   sha256:[digest]
 
     attributes
-      path     string                                                   required, identity, exported
+      path      string                                                   required, identity, exported
           The absolute path on the node, without `.`, `..`, double or trailing slashes. A link at the path itself is not followed.
-      ensure   "file" | "directory" | "symlink" | "absent" | "present"  identity, nullable, exported, default "file"
+      ensure    "file" | "directory" | "symlink" | "absent" | "present"  identity, nullable, exported, default "file"
           What is to be at the path.
-      force    boolean                                                  identity, nullable, default false
+      force     boolean                                                  identity, nullable, default false
           Whether an object of another kind may be replaced, and a directory removed with all that it holds.
-      content  string                                                   nullable
+      content   string                                                   nullable
           The file's content as text. Not with `source`.
-      source   string                                                   source, nullable
-          A file beneath the manifest's folder that has the content. Not with `content`.
-      owner    string or integer                                        nullable, exported
+      source    string                                                   source, nullable
+          A file beneath the manifest's folder, or an `https` address, that has the content. Not with `content`.
+      checksum  string                                                   nullable
+          The digest that the bytes of `source` must have: `sha256:` and 64 lower-case hex digits. An address needs it.
+      owner     string or integer                                        nullable, exported
           The owner: a user name or a numeric id. Names are looked up on the node.
-      group    string or integer                                        nullable, exported
+      group     string or integer                                        nullable, exported
           The group: a name or a numeric id. Names are looked up on the node.
-      mode     string                                                   nullable, exported
+      mode      string                                                   nullable, exported
           The permissions: octal as `0644` or `644`, or symbolic for all three classes as `u=rw,go=r`. Others read it as four octal digits.
-      target   string                                                   nullable, exported
+      target    string                                                   nullable, exported
           Where a symbolic link points, kept as it is written.
 
     ensure
@@ -96,7 +98,7 @@ fn new_writes_a_crate_once() {
     assert_snapshot!(node.run(&["module", "new", "greeting"]), @r"
     exit 0
     --- stderr
-    wrote a crate for `greeting` to `greeting`, 31 files
+    wrote a crate for `greeting` to `greeting`, 56 files
     next: change `src/lib.rs`, then
       cargo test --lib --manifest-path greeting/Cargo.toml
       runtime module build greeting -o greeting.wasm

@@ -1,6 +1,7 @@
 //! The whole pipeline in this process, on scratch nodes: what a manifest says is what the node becomes, and nothing else.
 #![allow(clippy::disallowed_methods, reason = "makes and looks at folders of its own")]
 
+mod blocks;
 mod claims;
 mod converge;
 mod deferred;
@@ -8,3 +9,5 @@ mod drift;
 mod noop;
 mod order;
 mod outputs;
+mod provenance;
+mod sampler;

@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::Compiler;
 use super::parameters::Given;
-use crate::engine::{AssetRequest, AssetSource, Parameters};
+use crate::engine::{AssetRequest, AssetSource};
 use crate::language::diagnostic::Diagnostic;
 use crate::manifest::Declaration;
 use crate::model::digest::AssetDigest;
@@ -48,10 +48,10 @@ impl Compiler {
         given: &Given,
         assets: &mut Assets,
     ) -> Option<AssetDigest> {
-        let place = self.blamed(declaration, &request.attribute);
+        let place = self.place_at(declaration, &request.attribute);
         let text = match &request.source {
             AssetSource::Inline(text) => text.clone(),
-            AssetSource::Parameter(name) => match given.read(name).ok()? {
+            AssetSource::Parameter(name) => match given.read_path(name).ok()? {
                 Some(Json::String(text)) => text,
                 _ => {
                     self.broken(declaration, format!("asks for `{name}` as content, which is not text"));
@@ -104,11 +104,6 @@ impl Compiler {
             }
             _ => Some(()),
         }
-    }
-
-    fn blamed(&self, declaration: &Declaration, attribute: &str) -> Place {
-        let spelling = self.declared[&declaration.id].spellings.get(attribute).map_or(attribute, String::as_str);
-        self.place_of(&declaration.id, spelling)
     }
 }
 

@@ -21,7 +21,7 @@ impl Compiler {
         };
         for (built, declaration) in built.iter().zip(&self.manifest().resources) {
             let id = &built.resource.id;
-            let others = built.reads.iter().filter(|(read, _)| *read != id);
+            let others = built.origins.iter().filter(|(read, _)| *read != id);
             others.for_each(|(read, place)| add(read, id, EdgeReason::Reference, place));
             declaration.meta.require.iter().for_each(|(other, place)| add(other, id, EdgeReason::Require, place));
             declaration.meta.before.iter().for_each(|(other, place)| add(id, other, EdgeReason::Before, place));
@@ -90,10 +90,6 @@ impl Compiler {
             let message = Diagnostic::error(&second.place, summary).label("declared again");
             self.evaluation.add(message.related(&first.place, "first declared here"));
         }
-    }
-
-    fn declaration(&self, id: &ResourceId) -> &Declaration {
-        self.manifest().resource(id).expect("a declaration of this manifest")
     }
 }
 

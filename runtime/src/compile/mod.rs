@@ -5,12 +5,14 @@
 
 mod assets;
 mod declared;
+mod deferred;
 mod edges;
+mod exports;
 mod graph;
 mod messages;
+mod origins;
 mod overlaps;
 mod parameters;
-mod reads;
 mod resource;
 
 use std::collections::BTreeMap;
@@ -21,10 +23,10 @@ use serde_json::Value as Json;
 
 use crate::engine::Module;
 use crate::language::diagnostic::Diagnostics;
-use crate::manifest::{Evaluation, Files, Inputs, Manifest};
+use crate::manifest::{Declaration, Evaluation, Files, Inputs, Manifest};
 use crate::model::catalog::{self, CATALOG_VERSION, Catalog, LANGUAGE_VERSION};
 use crate::model::digest::AssetDigest;
-use crate::model::ids::TypeName;
+use crate::model::ids::{ResourceId, TypeName};
 
 pub use assets::{Asset, Content};
 
@@ -70,7 +72,7 @@ struct Compiler {
     evaluation: Evaluation,
     files: Arc<dyn Files>,
     modules: BTreeMap<TypeName, Module>,
-    declared: BTreeMap<crate::model::ids::ResourceId, declared::Declared>,
+    declared: BTreeMap<ResourceId, declared::Declared>,
 }
 
 impl Compiler {
@@ -82,7 +84,7 @@ impl Compiler {
 
     /// The catalog; none if something is so wrong that there is no sense in going on. Messages say what.
     fn run(self: &Rc<Self>) -> Option<Compiled> {
-        let scope = parameters::Scope(Rc::clone(self));
+        let scope = exports::Scope(Rc::clone(self));
         self.evaluation.check_locals(&scope);
         let mut assets = BTreeMap::new();
         let built: Vec<Option<resource::Built>> =
@@ -124,5 +126,10 @@ impl Compiler {
 
     fn manifest(&self) -> &Arc<Manifest> {
         self.evaluation.manifest()
+    }
+
+    /// A declaration of this manifest.
+    fn declaration(&self, id: &ResourceId) -> &Declaration {
+        self.manifest().resource(id).expect("only addresses of this manifest's resources are asked for")
     }
 }

@@ -1,5 +1,5 @@
-//! The attributes of one declaration as its definition reads them, and exports as other declarations do. Every read adds the marks of
-//! what it read to the result, whatever the module does with the value.
+//! The attributes of one declaration as its definition reads them. Every read adds the marks of what it read to the result, whatever the
+//! module does with the value.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -7,63 +7,93 @@ use std::rc::Rc;
 use serde_json::Value as Json;
 
 use super::Compiler;
-use super::reads::Reads;
-use crate::engine::{Child, DefinitionError, ParameterError, Parameters};
+use super::exports::Scope;
+use super::origins::Origins;
+use crate::engine::{Child, ParameterError, Parameters};
 use crate::language::diagnostic::Diagnostic;
 use crate::language::value::{Marks, Value};
-use crate::manifest::{ExportError, Exported, Exports, Trail};
-use crate::model::description::{Attribute, Output, holds_reserved_key};
+use crate::manifest::{Declaration, Part, Trail};
+use crate::model::attribute_path::AttributePath;
+use crate::model::description::{Attribute, BlockKind, holds_reserved_key};
 use crate::model::expression::{Kind, Place};
 use crate::model::ids::ResourceId;
 
-/// What expressions can read of other resources.
-#[derive(Clone)]
-pub(super) struct Scope(pub(super) Rc<Compiler>);
-
-/// The attributes of one declaration, evaluated as they are read.
+/// The attributes of one declaration or one of its child blocks, evaluated as they are read.
 pub(super) struct Given {
     scope: Scope,
     id: ResourceId,
+    part: Part,
     trail: Trail,
+    reads: Rc<Reads>,
+}
+
+/// What came of everything that was read of one declaration, its child blocks included.
+#[derive(Default)]
+struct Reads {
     marks: RefCell<Marks>,
     /// The resources that those are of, each with the attribute that reads it.
-    reads: RefCell<Reads>,
+    origins: RefCell<Origins>,
     /// The first attribute that was read and waits for the node.
-    deferred: RefCell<Option<String>>,
+    deferred: RefCell<Option<(Part, String)>>,
     failed: Cell<bool>,
 }
 
 impl Given {
+    /// The declaration's own attributes.
     pub(super) fn new(scope: Scope, id: ResourceId, trail: Trail) -> Rc<Self> {
-        Rc::new(Self {
-            scope,
-            id,
-            trail,
-            marks: RefCell::default(),
-            reads: RefCell::default(),
-            deferred: RefCell::default(),
-            failed: Cell::new(false),
-        })
+        Rc::new(Self { scope, id, part: Part::Own, trail, reads: Rc::default() })
     }
 
-    /// The resources from which something was read.
-    pub(super) fn reads(&self) -> Reads {
-        self.reads.borrow().clone()
+    /// Those of another part of the same declaration, whose reads count towards the same result.
+    pub(super) fn of(&self, part: Part) -> Rc<Self> {
+        let (scope, id, trail) = (self.scope.clone(), self.id.clone(), self.trail.clone());
+        Rc::new(Self { scope, id, part, trail, reads: Rc::clone(&self.reads) })
     }
 
     /// The marks of everything that was read.
     pub(super) fn marks(&self) -> Marks {
-        self.marks.borrow().clone()
+        self.reads.marks.borrow().clone()
+    }
+
+    /// The resources from which something was read.
+    pub(super) fn origins(&self) -> Origins {
+        self.reads.origins.borrow().clone()
     }
 
     /// The first attribute that was read and waits for the node, unless reading another failed.
-    pub(super) fn deferred(&self) -> Option<String> {
-        self.deferred.borrow().clone().filter(|_| !self.failed.get())
+    pub(super) fn deferred(&self) -> Option<(Part, String)> {
+        self.reads.deferred.borrow().clone().filter(|_| !self.has_failed())
     }
 
     /// Whether reading failed, and the author has been told why.
     pub(super) fn has_failed(&self) -> bool {
-        self.failed.get()
+        self.reads.failed.get()
+    }
+
+    /// The value of an attribute by canonical name, with its place; none if it is not given.
+    pub(super) fn value(&self, name: &str) -> Result<Option<(Value, Place)>, ParameterError> {
+        let compiler = &self.scope.0;
+        let Some(spelling) = compiler.declared.get(&self.id).and_then(|declared| declared.spelling(self.part, name)) else {
+            return Ok(None);
+        };
+        let evaluated = compiler.evaluation.attribute(&self.id, self.part, spelling, &self.trail, &self.scope);
+        let value = evaluated.map_err(|_| self.fail())?.ok_or(ParameterError::Unknown)?;
+        let marks = value.marks();
+        self.note(&marks, name);
+        let place = compiler.place_of(&self.id, self.part, name);
+        if marks.is_sensitive() && !value.is_known() {
+            return Err(self.refuse(secret_of_the_node(name, &place)));
+        }
+        if marks.is_sensitive() || self.descriptor(name)?.sensitive {
+            return Err(self.refuse(secret(name, &place)));
+        }
+        Ok(Some((value, place)))
+    }
+
+    /// Notes what the value of an attribute came from.
+    fn note(&self, marks: &Marks, name: &str) {
+        self.reads.marks.borrow_mut().join(marks);
+        self.reads.origins.borrow_mut().note(marks, &self.scope.0.name_place_of(&self.id, self.part, name));
     }
 
     /// The first output of another resource that the value of an attribute waits for, as `TYPE.NAME.OUTPUT`.
@@ -84,34 +114,52 @@ impl Given {
         self.scope.0.modules.get(&resource.type_name).is_some_and(|module| module.description().output(name).is_some())
     }
 
-    /// The value of an attribute by canonical name, with its place; none if it is not given.
-    pub(super) fn value(&self, name: &str) -> Result<Option<(Value, Place)>, ParameterError> {
-        let compiler = &self.scope.0;
-        let Some(spelling) = compiler.declared.get(&self.id).and_then(|declared| declared.spellings.get(name)) else {
-            return Ok(None);
+    /// The value of the attribute that a path leads to.
+    pub(super) fn read_path(&self, path: &str) -> Result<Option<Json>, ParameterError> {
+        let path: AttributePath = path.parse().map_err(|_| ParameterError::Unknown)?;
+        let part = self.declaration().part(&path).ok_or(ParameterError::Unknown)?;
+        self.of(part).read(path.name.as_deref().ok_or(ParameterError::Unknown)?)
+    }
+
+    fn declaration(&self) -> &Declaration {
+        self.scope.0.declaration(&self.id)
+    }
+
+    /// The descriptors of the attributes that there are here.
+    fn descriptors(&self) -> Result<&[Attribute], ParameterError> {
+        let module = self.scope.0.modules.get(&self.id.type_name).ok_or(ParameterError::Failed)?;
+        let block = match self.part {
+            Part::Own => None,
+            Part::Block(place) => self.declaration().blocks.get(place).map(|block| block.name.as_str()),
         };
-        let evaluated = compiler.evaluation.attribute(&self.id, spelling, &self.trail, &self.scope);
-        let value = evaluated.map_err(|_| self.fail())?.ok_or(ParameterError::Unknown)?;
-        let marks = value.marks();
-        self.marks.borrow_mut().join(&marks);
-        self.reads.borrow_mut().note(&marks, &compiler.name_place_of(&self.id, spelling));
-        let place = compiler.place_of(&self.id, spelling);
-        if marks.is_sensitive() && !value.is_known() {
-            return Err(self.refuse(secret_of_the_node(name, &place)));
-        }
-        if marks.is_sensitive() || self.descriptor(name)?.sensitive {
-            return Err(self.refuse(secret(name, &place)));
-        }
-        Ok(Some((value, place)))
+        Ok(module.description().attributes_of(block))
     }
 
     fn descriptor(&self, name: &str) -> Result<&Attribute, ParameterError> {
-        let module = self.scope.0.modules.get(&self.id.type_name).ok_or(ParameterError::Failed)?;
-        module.description().attributes.iter().find(|attribute| attribute.name == name).ok_or(ParameterError::Unknown)
+        self.descriptors()?.iter().find(|attribute| attribute.name == name).ok_or(ParameterError::Unknown)
+    }
+
+    /// Holds the addresses in a value to the manifest, and notes whose they are: who names a resource goes after it.
+    fn note_addresses(&self, attribute: &Attribute, json: &Json, place: &Place) -> Result<(), ParameterError> {
+        for text in attribute.attribute_type.addresses(json) {
+            // The text is of the type, so it is an address; a value may be a secret, and is not quoted.
+            let id: ResourceId = text.parse().map_err(|_| ParameterError::Unknown)?;
+            let message = if id == self.id {
+                Diagnostic::error(place, format!("`{}` names itself in `{}`", self.id, attribute.name))
+            } else if self.scope.0.manifest().resource(&id).is_none() {
+                Diagnostic::error(place, format!("`{}` names a resource that is not declared", attribute.name))
+                    .hint("write its address without quotes: `TYPE.NAME`".to_owned())
+            } else {
+                self.note(&Marks::resource(&id), &attribute.name);
+                continue;
+            };
+            return Err(self.refuse(message));
+        }
+        Ok(())
     }
 
     fn fail(&self) -> ParameterError {
-        self.failed.set(true);
+        self.reads.failed.set(true);
         ParameterError::Failed
     }
 
@@ -136,11 +184,6 @@ fn secret_of_the_node(name: &str, place: &Place) -> Diagnostic {
 }
 
 impl Parameters for Given {
-    fn children(&self, block: &str) -> Result<Vec<Child>, ParameterError> {
-        let module = self.scope.0.modules.get(&self.id.type_name).ok_or(ParameterError::Failed)?;
-        if module.description().block(block).is_some() { Ok(Vec::new()) } else { Err(ParameterError::Unknown) }
-    }
-
     fn has(&self, name: &str) -> Result<bool, ParameterError> {
         Ok(self.read(name)?.is_some())
     }
@@ -149,72 +192,64 @@ impl Parameters for Given {
         let attribute = self.descriptor(name)?;
         let Some((value, place)) = self.value(name)? else { return Ok(None) };
         let Some(json) = value.json() else {
-            self.deferred.borrow_mut().get_or_insert_with(|| name.to_owned());
+            self.reads.deferred.borrow_mut().get_or_insert_with(|| (self.part, name.to_owned()));
             return Err(ParameterError::Deferred);
         };
         if holds_reserved_key(&json) {
             return Err(self.refuse(Diagnostic::error(&place, "the key `$secret` is reserved").label("in this value")));
         }
-        attribute.check(json).map_err(|mismatch| self.refuse(Diagnostic::error(&place, mismatch.to_string())))
-    }
-}
-
-impl Exports for Scope {
-    fn export(&self, resource: &ResourceId, attribute: &str, trail: &Trail) -> Result<Exported, ExportError> {
-        let compiler = &self.0;
-        let module = compiler.modules.get(&resource.type_name).ok_or(ExportError::Reported)?;
-        if !compiler.declared.get(resource).is_some_and(|declared| declared.sound) {
-            return Err(ExportError::Reported);
+        let checked = attribute.check(json);
+        let checked = checked.map_err(|mismatch| self.refuse(Diagnostic::error(&place, mismatch.to_string())))?;
+        if let Some(json) = &checked {
+            self.note_addresses(attribute, json, &place)?;
         }
-        if let Some(output) = module.description().output(attribute) {
-            return Ok(Exported::Deferred(marks_of(resource, output)));
-        }
-        let exported = module.description().attribute(attribute).filter(|found| found.exported);
-        let canonical = &exported.ok_or_else(|| ExportError::NotExported { exported: readable_names(module) })?.name;
-        let given = Given::new(self.clone(), resource.clone(), trail.clone());
-        let mut marks = Marks::resource(resource);
-        match module.resolve_export(resource, canonical, Rc::clone(&given) as Rc<dyn Parameters>) {
-            Ok(json) => {
-                marks.join(&given.marks());
-                let value = Value::from_json(&json).map_err(|error| ExportError::Refused(error.to_string()))?;
-                Ok(Exported::Known(value.marked(&marks)))
-            }
-            Err(DefinitionError::Parameter) if given.deferred().is_some() => {
-                marks.join(&given.marks());
-                Ok(Exported::Deferred(marks))
-            }
-            Err(DefinitionError::Parameter) => Err(ExportError::Reported),
-            Err(error) => Err(ExportError::Refused(format!("`{resource}.{attribute}` cannot be read: {error}"))),
-        }
+        Ok(checked)
     }
-}
 
-/// What only the node knows, and what is known of it here: whose it is, and whether it may be shown.
-fn marks_of(resource: &ResourceId, output: &Output) -> Marks {
-    let mut marks = Marks::resource(resource);
-    if output.sensitive {
-        marks.join(&Marks::sensitive());
+    fn children(&self, block: &str) -> Result<Vec<Child>, ParameterError> {
+        let module = self.scope.0.modules.get(&self.id.type_name).ok_or(ParameterError::Failed)?;
+        let described = module.description().block(block).filter(|_| self.part == Part::Own).ok_or(ParameterError::Unknown)?;
+        let children = self.declaration().blocks_named(block).map(|(part, given)| Child {
+            label: given.labels.first().map(|(label, _)| label.clone()).filter(|_| described.kind == BlockKind::Labelled),
+            given: self.of(part),
+        });
+        Ok(children.collect())
     }
-    marks
-}
-
-/// Everything that other resources may read.
-fn readable_names(module: &crate::engine::Module) -> Vec<String> {
-    let description = module.description();
-    let exported = description.attributes.iter().filter(|a| a.exported).map(|a| a.name.clone());
-    exported.chain(description.outputs.iter().map(|output| output.name.clone())).collect()
 }
 
 impl Compiler {
-    /// The place of an attribute's value.
-    pub(super) fn place_of(&self, id: &ResourceId, spelling: &str) -> Place {
-        let declaration = self.manifest().resource(id).expect("a declaration of this manifest");
-        declaration.attributes.get(spelling).map_or_else(|| declaration.place.clone(), |given| given.value.place.clone())
+    /// The place of an attribute's value, by canonical name; of the whole part if it is not given.
+    pub(super) fn place_of(&self, id: &ResourceId, part: Part, name: &str) -> Place {
+        let declaration = self.declaration(id);
+        let spelling = self.declared.get(id).and_then(|declared| declared.spelling(part, name)).unwrap_or(name);
+        let given = declaration.attributes_of(part).and_then(|attributes| attributes.get(spelling));
+        given.map_or_else(|| declaration.place_of(part).clone(), |given| given.value.place.clone())
     }
 
-    /// The place of an attribute's name.
-    fn name_place_of(&self, id: &ResourceId, spelling: &str) -> Place {
-        let declaration = self.manifest().resource(id).expect("a declaration of this manifest");
-        declaration.attributes.get(spelling).map_or_else(|| declaration.place.clone(), |given| given.name_place.clone())
+    /// The place of an attribute's name, by canonical name; of the whole part if it is not given.
+    fn name_place_of(&self, id: &ResourceId, part: Part, name: &str) -> Place {
+        let declaration = self.declaration(id);
+        let spelling = self.declared.get(id).and_then(|declared| declared.spelling(part, name)).unwrap_or(name);
+        let given = declaration.attributes_of(part).and_then(|attributes| attributes.get(spelling));
+        given.map_or_else(|| declaration.place_of(part).clone(), |given| given.name_place.clone())
+    }
+
+    /// The place that a module's path to an attribute means; of the declaration if it leads nowhere.
+    pub(super) fn place_at(&self, declaration: &Declaration, path: &str) -> Place {
+        let found = path.parse::<AttributePath>().ok().and_then(|path| Some((declaration.part(&path)?, path)));
+        match found {
+            Some((part, AttributePath { name: Some(name), .. })) => self.place_of(&declaration.id, part, &name),
+            Some((part, AttributePath { name: None, .. })) => declaration.place_of(part).clone(),
+            None => declaration.place.clone(),
+        }
+    }
+
+    /// Reads everything that is given in a declaration that is refused already, so that every mistake in it is told at once.
+    pub(super) fn examine(&self, given: &Given) {
+        let Some(declared) = self.declared.get(&given.id) else { return };
+        for (part, name) in declared.given() {
+            // What is wrong is told by reading; the values are of no use.
+            drop(given.of(part).read(name));
+        }
     }
 }

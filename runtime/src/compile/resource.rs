@@ -1,18 +1,18 @@
 //! One declaration through its module's definition: what it holds, what it should be, what of it waits for the node.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use serde_json::Value as Json;
 
 use super::Compiler;
 use super::assets::Assets;
-use super::parameters::{Given, Scope};
-use super::reads::Reads;
+use super::exports::Scope;
+use super::origins::Origins;
+use super::parameters::Given;
 use crate::engine::{Compiled, DefinitionError, Footprint, Module, Parameters, Validated};
 use crate::language::diagnostic::Diagnostic;
 use crate::language::value::{Data, Value};
-use crate::manifest::{Declaration, Trail};
+use crate::manifest::{Declaration, Part, Trail};
 use crate::model::asset::AssetRef;
 use crate::model::catalog::{Control, Resource, Source, State};
 use crate::model::expression::Expression;
@@ -21,21 +21,22 @@ use crate::model::expression::Expression;
 pub(super) struct Built {
     pub(super) resource: Resource,
     /// The resources whose attributes and outputs it reads.
-    pub(super) reads: Reads,
+    pub(super) origins: Origins,
 }
 
 impl Compiler {
     /// Compiles one declaration; none if something is wrong with it, which has been told.
     pub(super) fn resource(self: &Rc<Self>, declaration: &Declaration, assets: &mut Assets) -> Option<Built> {
         let module = self.modules.get(&declaration.id.type_name)?;
-        let mut reads = Reads::default();
+        let mut origins = Origins::default();
         // The gate is looked at even where the rest is wrong: its mistakes are independent.
-        let control = self.control(declaration, &mut reads);
-        if !self.declared[&declaration.id].sound {
+        let control = self.control(declaration, &mut origins);
+        let sound = self.declared[&declaration.id].sound;
+        let built = sound.then(|| self.built(declaration, module, assets, &mut origins)).flatten();
+        let Some((footprint, state)) = built else {
+            self.examine(&self.given(declaration));
             return None;
-        }
-        let footprint = self.footprint(declaration, module, &mut reads)?;
-        let state = self.state(declaration, module, &footprint, assets, &mut reads)?;
+        };
         let resource = Resource {
             id: declaration.id.clone(),
             source: Source::from(&declaration.place),
@@ -46,21 +47,32 @@ impl Compiler {
             control: control?,
             state,
         };
-        Some(Built { resource, reads })
+        Some(Built { resource, origins })
     }
 
-    fn footprint(self: &Rc<Self>, declaration: &Declaration, module: &Module, reads: &mut Reads) -> Option<Footprint> {
+    fn built(
+        self: &Rc<Self>,
+        declaration: &Declaration,
+        module: &Module,
+        assets: &mut Assets,
+        origins: &mut Origins,
+    ) -> Option<(Footprint, State)> {
+        let footprint = self.footprint(declaration, module, origins)?;
+        let state = self.state(declaration, module, &footprint, assets, origins)?;
+        Some((footprint, state))
+    }
+
+    fn footprint(self: &Rc<Self>, declaration: &Declaration, module: &Module, origins: &mut Origins) -> Option<Footprint> {
         let given = self.given(declaration);
         let footprint = module.footprint(&declaration.id, Rc::clone(&given) as Rc<dyn Parameters>);
-        reads.join(&given.reads());
-        match footprint {
-            Ok(footprint) => Some(footprint),
-            Err(DefinitionError::Parameter) if given.deferred().is_some() => {
-                let name = given.deferred().expect("looked at just now");
-                self.evaluation.add(self.waits(declaration, &given, &name, "it names what the resource manages"));
+        origins.join(&given.origins());
+        match (footprint, given.deferred()) {
+            (Ok(_) | Err(DefinitionError::Parameter), Some((part, name))) => {
+                self.evaluation.add(self.waits(&given.of(part), declaration, part, &name, "it names what the resource manages"));
                 None
             }
-            Err(error) => {
+            (Ok(footprint), None) => (!given.has_failed()).then_some(footprint),
+            (Err(error), _) => {
                 self.tell(declaration, Some(&given), error);
                 None
             }
@@ -73,18 +85,22 @@ impl Compiler {
         module: &Module,
         footprint: &Footprint,
         assets: &mut Assets,
-        reads: &mut Reads,
+        origins: &mut Origins,
     ) -> Option<State> {
         let given = self.given(declaration);
         let compiled = module.compile(&declaration.id, Rc::clone(&given) as Rc<dyn Parameters>);
-        reads.join(&given.reads());
+        origins.join(&given.origins());
         match compiled {
+            // A module may throw away what it read, and that it could not be read.
+            Ok(_) if given.has_failed() => None,
+            Ok(_) | Err(DefinitionError::Parameter) if given.deferred().is_some() => {
+                self.deferred(declaration, module, assets, origins)
+            }
             Ok(compiled) => {
                 let (desired, validated) = self.finish(declaration, module, compiled, &given, assets)?;
                 self.check_footprint(declaration, footprint, &validated)?;
                 Some(State::Compiled { desired, semantics: validated.semantics })
             }
-            Err(DefinitionError::Parameter) if given.deferred().is_some() => self.deferred(declaration, module, assets, reads),
             Err(error) => {
                 self.tell(declaration, Some(&given), error);
                 None
@@ -117,40 +133,6 @@ impl Compiler {
         Some((desired, validated))
     }
 
-    /// Every given attribute, for the node to compile.
-    fn deferred(
-        self: &Rc<Self>,
-        declaration: &Declaration,
-        module: &Module,
-        assets: &mut Assets,
-        reads: &mut Reads,
-    ) -> Option<State> {
-        let given = self.given(declaration);
-        let mut attributes = BTreeMap::new();
-        let mut sources = BTreeMap::new();
-        for attribute in &module.description().attributes {
-            let Ok(value) = given.value(&attribute.name) else { continue };
-            let Some((value, place)) = value else { continue };
-            let residual = value.residual(&place);
-            reads.note_deferred(&residual, &place);
-            attributes.insert(attribute.name.clone(), residual);
-            // Known values are checked here, as far as the module is not needed for it.
-            let known = if value.is_known() { given.read(&attribute.name).ok()? } else { None };
-            if !attribute.source {
-                continue;
-            }
-            if !value.is_known() {
-                self.evaluation.add(self.waits(declaration, &given, &attribute.name, "it names a file to take along"));
-                return None;
-            }
-            if let Some(Json::String(path)) = known {
-                sources.insert(attribute.name.clone(), self.acquire_local(&path, &place, None, assets)?);
-            }
-        }
-        reads.join(&given.reads());
-        (!given.has_failed()).then_some(State::Deferred { attributes, sources })
-    }
-
     fn check_footprint(&self, declaration: &Declaration, footprint: &Footprint, validated: &Validated) -> Option<()> {
         if validated.footprint == *footprint {
             return Some(());
@@ -160,11 +142,11 @@ impl Compiler {
     }
 
     /// The gate, if it is sound: none within none where it is not.
-    fn control(self: &Rc<Self>, declaration: &Declaration, reads: &mut Reads) -> Option<Option<Control>> {
+    fn control(self: &Rc<Self>, declaration: &Declaration, origins: &mut Origins) -> Option<Option<Control>> {
         let Some(gate) = &declaration.meta.control else { return Some(None) };
         let mut condition = |word: &str, expression: &Option<Expression>| match expression {
             None => Some(None),
-            Some(expression) => self.condition(declaration, word, expression, reads).map(Some),
+            Some(expression) => self.condition(declaration, word, expression, origins).map(Some),
         };
         let (if_, unless) = (condition("if", &gate.if_), condition("unless", &gate.unless));
         Some(Some(Control { if_: if_?, unless: unless? }))
@@ -175,7 +157,7 @@ impl Compiler {
         declaration: &Declaration,
         word: &str,
         expression: &Expression,
-        reads: &mut Reads,
+        origins: &mut Origins,
     ) -> Option<Expression> {
         let value: Value = self.evaluation.expression(declaration, expression, &Scope(Rc::clone(self))).ok()?;
         let message = if value.marks().is_sensitive() {
@@ -184,23 +166,22 @@ impl Compiler {
             let summary = format!("`control {{ {word} }}` must be true or false, not {}", value.type_name());
             Diagnostic::error(&expression.place, summary)
         } else {
-            reads.note(&value.marks(), &expression.place);
+            origins.note(&value.marks(), &expression.place);
             let residual = value.residual(&expression.place);
-            reads.note_deferred(&residual, &expression.place);
+            origins.note_deferred(&residual, &expression.place);
             return Some(residual);
         };
         self.evaluation.add(message);
         None
     }
 
-    fn given(self: &Rc<Self>, declaration: &Declaration) -> Rc<Given> {
+    pub(super) fn given(self: &Rc<Self>, declaration: &Declaration) -> Rc<Given> {
         Given::new(Scope(Rc::clone(self)), declaration.id.clone(), Trail::default())
     }
 
     /// Tells of an attribute that only the node knows and that must be known here.
-    fn waits(&self, declaration: &Declaration, given: &Given, name: &str, why: &str) -> Diagnostic {
-        let spelling = self.declared[&declaration.id].spellings.get(name).map_or(name, String::as_str);
-        let place = self.place_of(&declaration.id, spelling);
+    pub(super) fn waits(&self, given: &Given, declaration: &Declaration, part: Part, name: &str, why: &str) -> Diagnostic {
+        let place = self.place_of(&declaration.id, part, name);
         let message =
             Diagnostic::error(&place, format!("`{name}` cannot wait for the node: {why}")).label("known on the node only");
         match given.output_of(name) {

@@ -1,5 +1,7 @@
 //! Evaluation on the node, of expressions that travelled in a catalog.
 
+use std::fmt;
+
 use serde_json::Value as Json;
 
 use super::evaluate::{Budget, Evaluated, Failure, Scope, evaluate, whole};
@@ -7,6 +9,7 @@ use super::functions::{self, Run};
 use super::value::{Marks, Value};
 use crate::model::expression::{Expression, ForForm, Kind, Place};
 use crate::model::ids::ResourceId;
+use crate::model::kind::Unshown;
 
 /// What an expression can read on the node.
 pub trait NodeScope {
@@ -20,13 +23,19 @@ pub trait NodeScope {
     fn export(&self, resource: &ResourceId, name: &str) -> Result<Settled, String>;
 }
 
-/// A value on the node.
-#[derive(Debug, Clone, PartialEq)]
+/// A value on the node. Its debug output says what kind it is, and no more.
+#[derive(Clone, PartialEq)]
 pub struct Settled {
     /// The value.
     pub json: Json,
     /// Whether the manifest, or the output that it came from, marks it or a part of it as sensitive.
     pub sensitive: bool,
+}
+
+impl fmt::Debug for Settled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settled").field("json", &Unshown(&self.json)).field("sensitive", &self.sensitive).finish()
+    }
 }
 
 /// Why an expression has no value on this node. It quotes no value.

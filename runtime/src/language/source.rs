@@ -1,6 +1,7 @@
 //! Source texts, and places within them.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -9,8 +10,7 @@ use crate::model::expression::Place;
 /// Bytes between two points at which characters have been counted beforehand, so that long lines cost little.
 const STRIDE: usize = 256;
 
-/// One source text.
-#[derive(Debug)]
+/// One source text. It may be a file of values, so its debug output is its name alone.
 pub struct Source {
     name: Arc<str>,
     text: String,
@@ -18,6 +18,12 @@ pub struct Source {
     lines: Vec<usize>,
     /// Characters before each multiple of [`STRIDE`].
     counted: Vec<u32>,
+}
+
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Source({})", self.name)
+    }
 }
 
 impl Source {

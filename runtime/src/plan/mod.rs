@@ -13,6 +13,7 @@ mod outputs;
 mod resolve;
 pub(crate) mod rights;
 mod sources;
+mod values;
 mod waiting;
 
 use std::sync::Arc;

@@ -2,7 +2,6 @@
 //!
 //! What comes out is held to the catalog: a definition that gives other claims or effects here than on the controller is refused.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -13,19 +12,13 @@ use super::assets::Made;
 use super::hold::hold;
 use super::outputs::Unread;
 use super::sources::Sources;
+use super::values::{NodeParameters, NodeValues};
 use super::{KnownState, failed, gate};
-use crate::engine::{AssetRequest, AssetSource, Child, DefinitionError, Module, ParameterError, Parameters, Validated};
-use crate::language::{NodeScope, Settled as Value, evaluate_on_node};
+use crate::engine::{AssetRequest, AssetSource, DefinitionError, Module, Parameters, Validated};
 use crate::model::asset::AssetRef;
 use crate::model::catalog::{Resource, State};
-use crate::model::description::Output;
 use crate::model::digest::AssetDigest;
-use crate::model::facts;
-use crate::model::ids::ResourceId;
 use crate::model::report::{Outcome, Phase, ResourceReport};
-
-/// How deep reading exports of other resources may nest.
-const MAX_EXPORT_DEPTH: usize = 64;
 
 /// A resource settled.
 pub(super) enum Settled {
@@ -100,9 +93,9 @@ fn settle_deferred(
 }
 
 /// Why a deferred resource has no desired state on this node.
-struct Unsettled {
-    message: String,
-    hint: Option<String>,
+pub(super) struct Unsettled {
+    pub(super) message: String,
+    pub(super) hint: Option<String>,
 }
 
 fn compile_here(
@@ -113,6 +106,10 @@ fn compile_here(
 ) -> Result<(Json, Validated, Made), Unsettled> {
     let failed = |error: DefinitionError| parameters.explain(error);
     let compiled = module.compile(&resource.id, Rc::clone(parameters) as Rc<dyn Parameters>).map_err(failed)?;
+    if parameters.has_failed() {
+        // A module may throw away that something could not be read.
+        return Err(parameters.explain(DefinitionError::Parameter));
+    }
     let mut desired = compiled.desired;
     let mut made = Made::new();
     for request in &compiled.assets {
@@ -132,9 +129,9 @@ fn asset_here(
     let unsettled = |message: String| Unsettled { message, hint: None };
     let text = match &request.source {
         AssetSource::Inline(text) => text.clone(),
-        AssetSource::Parameter(name) => match parameters.read(name) {
+        AssetSource::Parameter(path) => match parameters.read_path(path) {
             Ok(Some(Json::String(text))) => text,
-            Ok(_) => return Err(unsettled(format!("`{name}` is wanted as content and is not text"))),
+            Ok(_) => return Err(unsettled(format!("`{path}` is wanted as content and is not text"))),
             Err(_) => return Err(parameters.explain(DefinitionError::Parameter)),
         },
         AssetSource::Local(_) => {
@@ -150,133 +147,4 @@ fn asset_here(
     }
     made.insert(digest, text.into_bytes().into());
     Ok(digest)
-}
-
-/// Facts, exports and outputs as expressions of the catalog read them on this node, for settling one resource.
-pub(super) struct NodeValues {
-    sources: Arc<Sources>,
-    /// Exports being read, outermost first.
-    reading: RefCell<Vec<String>>,
-    /// The first output that was read and is not known.
-    unread: RefCell<Option<Unread>>,
-}
-
-impl NodeValues {
-    fn new(sources: &Arc<Sources>) -> Self {
-        Self { sources: Arc::clone(sources), reading: RefCell::default(), unread: RefCell::default() }
-    }
-
-    fn module(&self, id: &ResourceId) -> &Module {
-        &self.sources.module(id).module
-    }
-
-    fn resource(&self, id: &ResourceId) -> Option<&Resource> {
-        self.sources.resource(id)
-    }
-
-    fn read_output(&self, id: &ResourceId, output: &Output) -> Result<Value, String> {
-        self.sources.outputs.read(id, output).map_err(|unread| {
-            let words = unread.words();
-            self.unread.borrow_mut().get_or_insert(unread);
-            words
-        })
-    }
-}
-
-/// The scope of an expression: `NodeValues` behind a reference count, so that exports can be read through definitions.
-pub(super) struct Scope(pub(super) Rc<NodeValues>);
-
-impl NodeScope for Scope {
-    fn fact(&self, path: &[String]) -> Option<Json> {
-        facts::get(&self.0.sources.facts, path).cloned()
-    }
-
-    fn export(&self, id: &ResourceId, name: &str) -> Result<Value, String> {
-        if self.0.resource(id).is_none() {
-            return Err(format!("there is no resource `{id}`"));
-        }
-        let description = self.0.module(id).description();
-        if let Some(output) = description.output(name) {
-            return self.0.read_output(id, output);
-        }
-        let attribute = description.attribute(name).map_or(name, |attribute| attribute.name.as_str());
-        let name = format!("{id}.{attribute}");
-        if self.0.reading.borrow().len() >= MAX_EXPORT_DEPTH || self.0.reading.borrow().contains(&name) {
-            return Err(format!("`{name}` depends on itself, or exports nest more than {MAX_EXPORT_DEPTH} deep"));
-        }
-        self.0.reading.borrow_mut().push(name);
-        let parameters = Rc::new(NodeParameters::new(Rc::clone(&self.0), id.clone()));
-        let read = self.0.module(id).resolve_export(id, attribute, Rc::clone(&parameters) as Rc<dyn Parameters>);
-        self.0.reading.borrow_mut().pop();
-        let json = read.map_err(|error| parameters.explain(error).message)?;
-        Ok(Value { json, sensitive: false })
-    }
-}
-
-/// The attributes of one deferred resource, evaluated on this node when they are first read.
-struct NodeParameters {
-    node: Rc<NodeValues>,
-    id: ResourceId,
-    known: RefCell<BTreeMap<String, Option<Json>>>,
-    failure: RefCell<Option<String>>,
-}
-
-impl NodeParameters {
-    fn new(node: Rc<NodeValues>, id: ResourceId) -> Self {
-        Self { node, id, known: RefCell::default(), failure: RefCell::default() }
-    }
-
-    fn evaluate(&self, name: &str) -> Result<Option<Json>, ParameterError> {
-        let attribute = self.node.module(&self.id).description().attributes.iter().find(|a| a.name == name);
-        let attribute = attribute.ok_or(ParameterError::Unknown)?;
-        let resource = self.node.resource(&self.id).ok_or(ParameterError::Unknown)?;
-        let State::Deferred { attributes, .. } = &resource.state else {
-            return Err(self.fail(format!("`{}` is settled, so its attributes are not in the bundle", self.id)));
-        };
-        let Some(expression) = attributes.get(name) else { return Ok(None) };
-        let value = evaluate_on_node(expression, &Scope(Rc::clone(&self.node)));
-        let value = value.map_err(|error| self.fail(format!("{} ({})", error.summary, error.place)))?;
-        if value.sensitive {
-            return Err(self.fail(format!("the sensitive value of `{name}` cannot be handed to a module by this version")));
-        }
-        attribute.check(value.json).map_err(|mismatch| self.fail(mismatch.to_string()))
-    }
-
-    fn fail(&self, message: String) -> ParameterError {
-        *self.failure.borrow_mut() = Some(message);
-        ParameterError::Failed
-    }
-
-    /// A definition's error in words; where it could not read a parameter, why.
-    fn explain(&self, error: DefinitionError) -> Unsettled {
-        match error {
-            DefinitionError::Parameter => {
-                let why = self.failure.borrow_mut().take();
-                Unsettled { message: why.unwrap_or_else(|| "a parameter could not be read".into()), hint: None }
-            }
-            DefinitionError::Invalid(diagnostic) => Unsettled { message: diagnostic.message, hint: diagnostic.hint },
-            DefinitionError::Call(call) => Unsettled { message: call.to_string(), hint: call.fault.hint() },
-            other => Unsettled { message: other.to_string(), hint: None },
-        }
-    }
-}
-
-impl Parameters for NodeParameters {
-    fn has(&self, name: &str) -> Result<bool, ParameterError> {
-        Ok(self.read(name)?.is_some())
-    }
-
-    fn read(&self, name: &str) -> Result<Option<Json>, ParameterError> {
-        if let Some(value) = self.known.borrow().get(name) {
-            return Ok(value.clone());
-        }
-        let value = self.evaluate(name)?;
-        self.known.borrow_mut().insert(name.to_owned(), value.clone());
-        Ok(value)
-    }
-
-    fn children(&self, block: &str) -> Result<Vec<Child>, ParameterError> {
-        let described = self.node.module(&self.id).description().block(block).is_some();
-        if described { Ok(Vec::new()) } else { Err(ParameterError::Unknown) }
-    }
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{AdmittedModule, ReceiptError};
 use crate::engine::on_large_stack;
-use crate::model::catalog::{Catalog, Edge, EdgeReason, Resource, State};
+use crate::model::catalog::{Catalog, Edge, EdgeReason, Resource};
 use crate::model::expression::{Expression, Kind};
 use crate::model::ids::{ResourceId, TypeName};
 use crate::model::key::escape;
@@ -125,7 +125,7 @@ fn expressions(resource: &Resource) -> Vec<(&str, &Expression)> {
         all.extend(control.if_.iter().map(|condition| ("control.if", condition)));
         all.extend(control.unless.iter().map(|condition| ("control.unless", condition)));
     }
-    if let State::Deferred { attributes, .. } = &resource.state {
+    for (_, attributes) in resource.state.deferred_parts() {
         all.extend(attributes.iter().map(|(name, expression)| (name.as_str(), expression)));
     }
     all

@@ -1,5 +1,7 @@
 //! Tests with the real engine and a real component: what a bundle says is taken only if its modules say so too.
 
+mod blocks;
+
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::LazyLock;
@@ -178,7 +180,8 @@ fn deferring(expression: &str) -> Catalog {
     let literal = |text: &str| format!(r#"["literal","site.hcl:9:3+1","{text}"]"#);
     let attributes = [("ensure", literal("directory")), ("path", literal("/srv/two")), ("mode", expression.to_owned())];
     let attributes = attributes.into_iter().map(|(name, json)| (name.to_owned(), serde_json::from_str(&json).unwrap()));
-    catalog.resources[1].state = State::Deferred { attributes: attributes.collect(), sources: BTreeMap::new() };
+    catalog.resources[1].state =
+        State::Deferred { attributes: attributes.collect(), sources: BTreeMap::new(), blocks: Vec::new() };
     let source = Source { file: "site.hcl".into(), line: 9, column: 3 };
     let (prerequisite, dependent) = ("file.one".parse().unwrap(), "file.two".parse().unwrap());
     catalog.edges.push(Edge { prerequisite, dependent, reason: EdgeReason::Reference, source });

@@ -1,6 +1,7 @@
 //! What a run is asked for, and what compiling gives. Data only; the command line fills in every default.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::error::RunError;
@@ -8,8 +9,8 @@ use crate::model::digest::{BundleDigest, ComponentDigest};
 use crate::model::ids::{OwnerName, TypeName};
 use crate::model::report::RunMode;
 
-/// What to compile.
-#[derive(Debug, Clone)]
+/// What to compile. Its debug output does not show values of variables.
+#[derive(Clone)]
 pub struct CompileRequest {
     /// The manifest.
     pub manifest: PathBuf,
@@ -25,6 +26,13 @@ pub struct CompileRequest {
     pub modules: Vec<(String, PathBuf)>,
     /// Where compiled code is kept.
     pub cache: Option<PathBuf>,
+}
+
+impl fmt::Debug for CompileRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let variables: Vec<&String> = self.variables.iter().map(|(name, _)| name).collect();
+        f.debug_struct("CompileRequest").field("manifest", &self.manifest).field("variables", &variables).finish_non_exhaustive()
+    }
 }
 
 /// What was compiled.

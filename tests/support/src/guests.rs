@@ -10,6 +10,9 @@ const EMBEDDED: &[Embedded] = include!(concat!(env!("OUT_DIR"), "/components.rs"
 /// A guest that misbehaves in the way that its declaration asks for.
 pub const HOSTILE: &[u8] = named("hostile");
 
+/// A well-behaved guest with one of everything that a definition can have.
+pub const SAMPLER: &[u8] = named("sampler");
+
 /// All guests, by name.
 pub fn all() -> impl Iterator<Item = (&'static str, &'static [u8])> {
     EMBEDDED.iter().map(|(name, component, _)| (*name, *component))

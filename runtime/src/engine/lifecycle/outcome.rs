@@ -7,8 +7,9 @@ use super::{Attempt, AttemptError};
 use crate::engine::bindings::exports::runtime::module::lifecycle as wit;
 use crate::engine::convert;
 use crate::engine::error::CallError;
-use crate::model::description::{Description, holds_reserved_key, kind_of};
+use crate::model::description::{Description, holds_reserved_key};
 use crate::model::key::escape;
+use crate::model::kind::kind_of;
 
 /// The longest text for the operator that is kept, in bytes.
 const MAX_OUTPUT_BYTES: usize = 64 << 10;

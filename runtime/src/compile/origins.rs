@@ -8,9 +8,9 @@ use crate::model::ids::ResourceId;
 
 /// The resources that values came from, each with the first place in the text that reads it.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Reads(BTreeMap<ResourceId, Place>);
+pub(super) struct Origins(BTreeMap<ResourceId, Place>);
 
-impl Reads {
+impl Origins {
     /// Notes what a value at `place` came from.
     pub(super) fn note(&mut self, marks: &Marks, place: &Place) {
         marks.resources().for_each(|id| self.one(id, place));
@@ -26,7 +26,7 @@ impl Reads {
     }
 
     /// Adds what `other` has.
-    pub(super) fn join(&mut self, other: &Reads) {
+    pub(super) fn join(&mut self, other: &Origins) {
         other.iter().for_each(|(id, place)| self.one(id, place));
     }
 
