@@ -127,7 +127,7 @@ fn validate_and_inspect_a_bundle() {
     exit 64
     --- stderr
     usage error: `site.wasm.tar` is taken as a bundle, which is compiled already: it has no inputs
-    hint: leave out `--var`, `--var-file`, `--target` and `--module`, or name a manifest that ends in `.hcl`
+    hint: leave out `--var`, `--module` and the like, or name a manifest that ends in `.hcl`
     ");
 }
 
@@ -401,4 +401,22 @@ fn what_is_no_bundle() {
       caused by: the file ends too early: the end of the archive is missing
     hint: the file was damaged or changed: fetch it again, or compile the manifest again
     ");
+}
+
+#[test]
+fn two_processes_with_other_environments_give_equal_bundles() {
+    let (here, there) = (node(), node());
+    let site = "resource \"file\" \"motd\" {\n  path = \"/etc/motd\"\n  content = \"Hello\\n\"\n  mode = \"644\"\n}\n\
+                resource \"file\" \"later\" {\n  path = \"/etc/later\"\n  content = facts.hostname\n}\n";
+    for node in [&here, &there] {
+        node.write("site.hcl", site);
+    }
+    here.run(&["compile", "site.hcl", "-o", "site.wasm.tar"]).success();
+    let mut command = there.command(&["compile", "site.hcl", "-o", "site.wasm.tar"]);
+    // Compiled anew, hours away, with numbers written otherwise, and with other things in the environment.
+    command.env("RUNTIME_CACHE_DIR", there.path("cache")).env("TZ", "Pacific/Kiritimati").env("LC_ALL", "de_DE.UTF-8");
+    command.env("SOURCE_DATE_EPOCH", "1").env("RUST_MIN_STACK", "8388608");
+    assert!(command.status().unwrap().success());
+    let bundle = |node: &testkit::TestNode| std::fs::read(node.path("site.wasm.tar")).unwrap();
+    assert!(bundle(&here) == bundle(&there));
 }

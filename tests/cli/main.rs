@@ -9,6 +9,7 @@ mod guide;
 mod help;
 mod module;
 mod orders;
+mod sources;
 
 /// A node of its own for one test.
 fn node() -> testkit::TestNode {

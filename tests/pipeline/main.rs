@@ -11,3 +11,4 @@ mod order;
 mod outputs;
 mod provenance;
 mod sampler;
+mod sources;

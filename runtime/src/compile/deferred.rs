@@ -6,15 +6,16 @@ use std::rc::Rc;
 use serde_json::Value as Json;
 
 use super::Compiler;
-use super::assets::Assets;
+use super::assets::Pending;
 use super::origins::Origins;
 use super::parameters::Given;
+use super::resource::Drafted;
 use crate::engine::{Module, Parameters};
 use crate::manifest::{Declaration, Part};
 use crate::model::catalog::{DeferredBlock, State};
+use crate::model::description::Attribute;
 use crate::model::description::BlockKind;
-use crate::model::digest::AssetDigest;
-use crate::model::expression::Expression;
+use crate::model::expression::{Expression, Place};
 
 /// What is gathered of one declaration.
 struct Gathering<'g> {
@@ -22,9 +23,8 @@ struct Gathering<'g> {
     module: &'g Module,
     given: Rc<Given>,
     origins: &'g mut Origins,
-    /// By the path of the attribute.
-    sources: BTreeMap<String, AssetDigest>,
-    assets: &'g mut Assets,
+    /// What the attributes flagged as source name, each under its path.
+    sources: Vec<Pending>,
 }
 
 impl Compiler {
@@ -33,11 +33,10 @@ impl Compiler {
         self: &Rc<Self>,
         declaration: &Declaration,
         module: &Module,
-        assets: &mut Assets,
         origins: &mut Origins,
-    ) -> Option<State> {
+    ) -> Option<Drafted> {
         let given = self.given(declaration);
-        let mut gathering = Gathering { declaration, module, given, origins, sources: BTreeMap::new(), assets };
+        let mut gathering = Gathering { declaration, module, given, origins, sources: Vec::new() };
         let attributes = self.gather(&mut gathering, Part::Own)?;
         let mut blocks = Vec::new();
         for (place, block) in declaration.blocks.iter().enumerate() {
@@ -48,7 +47,8 @@ impl Compiler {
         }
         let Gathering { given, sources, origins, .. } = gathering;
         origins.join(&given.origins());
-        (!given.has_failed()).then_some(State::Deferred { attributes, sources, blocks })
+        let state = State::Deferred { attributes, sources: BTreeMap::new(), blocks };
+        (!given.has_failed()).then_some(Drafted { state, compiled: None, pending: sources })
     }
 
     fn gather(&self, gathering: &mut Gathering<'_>, part: Part) -> Option<BTreeMap<String, Expression>> {
@@ -58,8 +58,9 @@ impl Compiler {
             Part::Own => None,
             Part::Block(place) => declaration.blocks.get(place).map(|block| block.name.as_str()),
         };
+        let block_attributes = gathering.module.description().attributes_of(block);
         let mut attributes = BTreeMap::new();
-        for attribute in gathering.module.description().attributes_of(block) {
+        for attribute in block_attributes {
             let Ok(value) = given.value(&attribute.name) else { continue };
             let Some((value, place)) = value else { continue };
             let residual = value.residual(&place);
@@ -74,11 +75,37 @@ impl Compiler {
                 self.evaluation.add(self.waits(&given, declaration, part, &attribute.name, "it names a file to take along"));
                 return None;
             }
-            if let Some(Json::String(path)) = known {
-                let digest = self.acquire_local(&path, &place, None, gathering.assets)?;
-                gathering.sources.insert(declaration.path(part, &attribute.name).to_string(), digest);
+            if let Some(Json::String(text)) = known {
+                let checksum = self.checksum_of(declaration, part, block_attributes, &attribute.name, &given)?;
+                let path = declaration.path(part, &attribute.name).to_string();
+                gathering.sources.push(self.source(&path, (&text, &place), checksum)?);
             }
         }
         Some(attributes)
+    }
+
+    /// The given checksum of a source, if the type has an attribute for it: none within none where it cannot be had.
+    fn checksum_of(
+        &self,
+        declaration: &Declaration,
+        part: Part,
+        beside: &[Attribute],
+        source: &str,
+        given: &Given,
+    ) -> Option<Option<(Json, Place)>> {
+        let attribute = beside.iter().find(|found| found.checksum_of.as_deref() == Some(source));
+        let Some(attribute) = attribute else { return Some(None) };
+        let Some((value, place)) = given.value(&attribute.name).ok()? else { return Some(None) };
+        if !value.is_known() {
+            self.evaluation.add(self.waits(
+                &given,
+                declaration,
+                part,
+                &attribute.name,
+                "it is the checksum of a file to take along",
+            ));
+            return None;
+        }
+        Some(given.read(&attribute.name).ok()?.map(|checksum| (checksum, place)))
     }
 }

@@ -1,5 +1,7 @@
 //! What must go before what, and what cannot be held twice, over the whole catalog.
 
+use std::collections::BTreeSet;
+
 use super::Compiler;
 use super::graph;
 use super::overlaps;
@@ -27,6 +29,16 @@ impl Compiler {
             declaration.meta.before.iter().for_each(|(other, place)| add(id, other, EdgeReason::Before, place));
         }
         edges.into_sorted()
+    }
+
+    /// Holds the orders that modules derive from final states against those that they derived from drafts.
+    pub(super) fn check_final_edges(&self, built: &[Built], edges: &[Edge]) {
+        let drafted: BTreeSet<Edge> = edges.iter().filter(|edge| edge.reason.is_derived()).cloned().collect();
+        let settled: BTreeSet<Edge> = self.derived(built).into_sorted().into_iter().collect();
+        if let Some(edge) = drafted.symmetric_difference(&settled).next() {
+            let what = format!("orders `{}` and `{}` by the bytes of an asset", edge.prerequisite, edge.dependent);
+            self.broken(self.declaration(&edge.dependent), what);
+        }
     }
 
     fn derived(&self, built: &[Built]) -> Edges {

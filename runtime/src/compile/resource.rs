@@ -5,38 +5,51 @@ use std::rc::Rc;
 use serde_json::Value as Json;
 
 use super::Compiler;
-use super::assets::Assets;
+use super::assets::Pending;
+use super::draft::NoDraft;
 use super::exports::Scope;
 use super::origins::Origins;
 use super::parameters::Given;
-use crate::engine::{Compiled, DefinitionError, Footprint, Module, Parameters, Validated};
+use crate::engine::{DefinitionError, Footprint, Module, Parameters, Validated};
 use crate::language::diagnostic::Diagnostic;
 use crate::language::value::{Data, Value};
 use crate::manifest::{Declaration, Part, Trail};
-use crate::model::asset::AssetRef;
 use crate::model::catalog::{Control, Resource, Source, State};
 use crate::model::expression::Expression;
 
 /// A compiled declaration.
 pub(super) struct Built {
+    /// As the catalog has it, but for the bytes that are not there yet: in their place stand placeholders.
     pub(super) resource: Resource,
     /// The resources whose attributes and outputs it reads.
     pub(super) origins: Origins,
+    /// What the module's `compile` gave, before anything was put in.
+    pub(super) compiled: Option<Json>,
+    /// Bytes that are not there yet.
+    pub(super) pending: Vec<Pending>,
+}
+
+/// What a declaration should be, with what is still to come.
+pub(super) struct Drafted {
+    pub(super) state: State,
+    pub(super) compiled: Option<Json>,
+    pub(super) pending: Vec<Pending>,
 }
 
 impl Compiler {
     /// Compiles one declaration; none if something is wrong with it, which has been told.
-    pub(super) fn resource(self: &Rc<Self>, declaration: &Declaration, assets: &mut Assets) -> Option<Built> {
+    pub(super) fn resource(self: &Rc<Self>, declaration: &Declaration) -> Option<Built> {
         let module = self.modules.get(&declaration.id.type_name)?;
         let mut origins = Origins::default();
         // The gate is looked at even where the rest is wrong: its mistakes are independent.
         let control = self.control(declaration, &mut origins);
         let sound = self.declared[&declaration.id].sound;
-        let built = sound.then(|| self.built(declaration, module, assets, &mut origins)).flatten();
-        let Some((footprint, state)) = built else {
+        let built = sound.then(|| self.built(declaration, module, &mut origins)).flatten();
+        let Some((footprint, drafted)) = built else {
             self.examine(&self.given(declaration));
             return None;
         };
+        let Drafted { state, compiled, pending } = drafted;
         let resource = Resource {
             id: declaration.id.clone(),
             source: Source::from(&declaration.place),
@@ -47,19 +60,13 @@ impl Compiler {
             control: control?,
             state,
         };
-        Some(Built { resource, origins })
+        Some(Built { resource, origins, compiled, pending })
     }
 
-    fn built(
-        self: &Rc<Self>,
-        declaration: &Declaration,
-        module: &Module,
-        assets: &mut Assets,
-        origins: &mut Origins,
-    ) -> Option<(Footprint, State)> {
+    fn built(self: &Rc<Self>, declaration: &Declaration, module: &Module, origins: &mut Origins) -> Option<(Footprint, Drafted)> {
         let footprint = self.footprint(declaration, module, origins)?;
-        let state = self.state(declaration, module, &footprint, assets, origins)?;
-        Some((footprint, state))
+        let drafted = self.state(declaration, module, &footprint, origins)?;
+        Some((footprint, drafted))
     }
 
     fn footprint(self: &Rc<Self>, declaration: &Declaration, module: &Module, origins: &mut Origins) -> Option<Footprint> {
@@ -84,53 +91,31 @@ impl Compiler {
         declaration: &Declaration,
         module: &Module,
         footprint: &Footprint,
-        assets: &mut Assets,
         origins: &mut Origins,
-    ) -> Option<State> {
+    ) -> Option<Drafted> {
         let given = self.given(declaration);
         let compiled = module.compile(&declaration.id, Rc::clone(&given) as Rc<dyn Parameters>);
-        origins.join(&given.origins());
-        match compiled {
+        let drafted = match compiled {
             // A module may throw away what it read, and that it could not be read.
-            Ok(_) if given.has_failed() => None,
-            Ok(_) | Err(DefinitionError::Parameter) if given.deferred().is_some() => {
-                self.deferred(declaration, module, assets, origins)
-            }
-            Ok(compiled) => {
-                let (desired, validated) = self.finish(declaration, module, compiled, &given, assets)?;
-                self.check_footprint(declaration, footprint, &validated)?;
-                Some(State::Compiled { desired, semantics: validated.semantics })
-            }
+            Ok(_) if given.has_failed() => Err(NoDraft::Told),
+            Ok(_) | Err(DefinitionError::Parameter) if given.deferred().is_some() => Err(NoDraft::Waits),
+            Ok(compiled) => self.draft(declaration, module, compiled, &given),
             Err(error) => {
                 self.tell(declaration, Some(&given), error);
-                None
+                Err(NoDraft::Told)
             }
+        };
+        // Content that the host has read for the module counts as what the module has read.
+        origins.join(&given.origins());
+        match drafted {
+            Ok(draft) => {
+                self.check_footprint(declaration, footprint, &draft.validated)?;
+                let state = State::Compiled { desired: draft.desired, semantics: draft.validated.semantics };
+                Some(Drafted { state, compiled: Some(draft.compiled), pending: draft.pending })
+            }
+            Err(NoDraft::Waits) => self.deferred(declaration, module, origins),
+            Err(NoDraft::Told) => None,
         }
-    }
-
-    /// Puts the digests of assets in, and checks the result.
-    fn finish(
-        &self,
-        declaration: &Declaration,
-        module: &Module,
-        compiled: Compiled,
-        given: &Given,
-        assets: &mut Assets,
-    ) -> Option<(Json, Validated)> {
-        let tell = |error| self.tell(declaration, Some(given), error);
-        let mut desired = compiled.desired;
-        for request in &compiled.assets {
-            let digest = self.acquire(declaration, request, given, assets)?;
-            desired = module.assign_asset(&desired, &request.slot, &AssetRef::Plain(digest)).map_err(tell).ok()?;
-        }
-        let validated = module.validate(&desired).map_err(tell).ok()?;
-        let unknown =
-            validated.semantics.assets.iter().find(|asset| !asset.digest().is_some_and(|digest| assets.contains_key(&digest)));
-        if let Some(asset) = unknown {
-            self.broken(declaration, format!("names the asset {asset}, which it did not ask for"));
-            return None;
-        }
-        Some((desired, validated))
     }
 
     fn check_footprint(&self, declaration: &Declaration, footprint: &Footprint, validated: &Validated) -> Option<()> {

@@ -9,7 +9,6 @@ mod state;
 
 use std::fmt;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
@@ -24,7 +23,6 @@ use super::error::{CallError, DefinitionError, Fault};
 use super::footprint::Footprint;
 use super::module::Module;
 use super::{clock, fault};
-use crate::model::asset::AssetRef;
 use crate::model::catalog::{Claim, EdgeReason, Effect};
 use crate::model::digest::AssetDigest;
 use crate::model::ids::ResourceId;
@@ -190,105 +188,24 @@ pub struct DerivedEdge {
     pub reason: EdgeReason,
 }
 
-/// What one call works on.
-struct Call {
-    store: Store<DefinitionState>,
-    guest: wit::Guest,
+/// What calls work on: one instance, and the limit of the call that is under way.
+pub(super) struct Call {
+    pub(super) store: Store<DefinitionState>,
+    pub(super) guest: wit::Guest,
     started: Instant,
     limit: Duration,
 }
 
+impl Call {
+    /// Begins another call into the same instance, with the whole time that a call may take.
+    pub(super) fn restart(&mut self) {
+        self.started = Instant::now();
+        clock::hold_to(&mut self.store, self.started + self.limit);
+    }
+}
+
 impl Module {
-    /// What the component says about its resource type. The engine asks once, when it loads the component.
-    pub(super) fn describe(&self) -> Result<wit::Description, CallError> {
-        let mut call = self.start("describe", DefinitionState::new())?;
-        let answer = call.guest.call_describe(&mut call.store);
-        self.finish("describe", &call, answer)
-    }
-
-    /// What a declaration holds and touches, from its identity attributes.
-    ///
-    /// # Errors
-    /// See [`DefinitionError`].
-    pub fn footprint(&self, id: &ResourceId, given: Rc<dyn Parameters>) -> Result<Footprint, DefinitionError> {
-        let state = DefinitionState::of_identity(Rc::new(self.description().clone()));
-        let mut call = self.start("identity", state)?;
-        let handle = self.give("identity", &mut call, given)?;
-        let answer = call.guest.call_identity(&mut call.store, &convert::resource_id(id), handle);
-        let footprint = self.answer("identity", &call, answer)?;
-        convert::footprint(self.type_name(), footprint.claims, footprint.effects, footprint.affected_paths)
-            .map_err(|message| self.bad_answer("identity", message).into())
-    }
-
-    /// The desired state of a declaration.
-    ///
-    /// # Errors
-    /// See [`DefinitionError`].
-    pub fn compile(&self, id: &ResourceId, given: Rc<dyn Parameters>) -> Result<Compiled, DefinitionError> {
-        let mut call = self.start("compile", DefinitionState::new())?;
-        let handle = self.give("compile", &mut call, given)?;
-        let answer = call.guest.call_compile(&mut call.store, &convert::resource_id(id), handle);
-        let compiled = self.answer("compile", &call, answer)?;
-        convert::compiled(compiled).map_err(|message| self.bad_answer("compile", message).into())
-    }
-
-    /// The desired state with one asset's name put in.
-    ///
-    /// # Errors
-    /// See [`DefinitionError`].
-    pub fn assign_asset(&self, desired: &Json, slot: &str, asset: &AssetRef) -> Result<Json, DefinitionError> {
-        let mut call = self.start("assign-asset", DefinitionState::new())?;
-        let desired = self.argument("assign-asset", desired)?;
-        let answer = call.guest.call_assign_asset(&mut call.store, &desired, slot, &asset.to_string());
-        let json = self.answer("assign-asset", &call, answer)?;
-        convert::parse_json(&json).map_err(|message| self.bad_answer("assign-asset", message).into())
-    }
-
-    /// Checks a desired state and says what it means.
-    ///
-    /// # Errors
-    /// See [`DefinitionError`].
-    pub fn validate(&self, desired: &Json) -> Result<Validated, DefinitionError> {
-        let mut call = self.start("validate", DefinitionState::new())?;
-        let desired = self.argument("validate", desired)?;
-        let answer = call.guest.call_validate(&mut call.store, &desired);
-        let semantics = self.answer("validate", &call, answer)?;
-        convert::validated(self.type_name(), semantics).map_err(|message| self.bad_answer("validate", message).into())
-    }
-
-    /// Orders that follow from a resource and its peers.
-    ///
-    /// # Errors
-    /// See [`DefinitionError`].
-    pub fn relationships(
-        &self,
-        id: &ResourceId,
-        desired: Option<&Json>,
-        peers: Arc<Vec<Peer>>,
-    ) -> Result<Vec<DerivedEdge>, DefinitionError> {
-        let state = DefinitionState::of_peers(self.type_name().clone(), peers);
-        let mut call = self.start("relationships", state)?;
-        let desired = desired.map(|desired| self.argument("relationships", desired)).transpose()?;
-        let handle = call.store.data_mut().give_view();
-        let handle = handle.map_err(|error| self.bad_answer("relationships", error.to_string()))?;
-        let answer = call.guest.call_relationships(&mut call.store, &convert::resource_id(id), desired.as_ref(), handle);
-        let edges = self.answer("relationships", &call, answer)?;
-        convert::derived_edges(id, edges).map_err(|message| self.bad_answer("relationships", message).into())
-    }
-
-    /// The value of an exported attribute.
-    ///
-    /// # Errors
-    /// See [`DefinitionError`].
-    pub fn resolve_export(&self, id: &ResourceId, attribute: &str, given: Rc<dyn Parameters>) -> Result<Json, DefinitionError> {
-        let mut call = self.start("resolve-export", DefinitionState::new())?;
-        let handle = self.give("resolve-export", &mut call, given)?;
-        let answer = call.guest.call_resolve_export(&mut call.store, &convert::resource_id(id), attribute, handle);
-        let json = self.answer("resolve-export", &call, answer)?;
-        convert::parse_json(&json).map_err(|message| self.bad_answer("resolve-export", message).into())
-    }
-
-    fn start(&self, function: &'static str, state: DefinitionState) -> Result<Call, CallError> {
+    pub(super) fn start(&self, function: &'static str, state: DefinitionState) -> Result<Call, CallError> {
         let limit = self.definition_deadline();
         let started = Instant::now();
         let mut store = Store::new(self.wasmtime(), state);
@@ -304,7 +221,7 @@ impl Module {
         }
     }
 
-    fn give(
+    pub(super) fn give(
         &self,
         function: &'static str,
         call: &mut Call,
@@ -314,14 +231,14 @@ impl Module {
         handle.map_err(|error| self.bad_answer(function, error.to_string()))
     }
 
-    fn finish<R>(&self, function: &'static str, call: &Call, answer: wasmtime::Result<R>) -> Result<R, CallError> {
+    pub(super) fn finish<R>(&self, function: &'static str, call: &Call, answer: wasmtime::Result<R>) -> Result<R, CallError> {
         answer.map_err(|error| {
             let exceeded = call.store.data().limiter.exceeded().cloned();
             self.call_error(function, fault::classify(&error, exceeded, call.started, call.limit))
         })
     }
 
-    fn answer<R>(
+    pub(super) fn answer<R>(
         &self,
         function: &'static str,
         call: &Call,
@@ -331,11 +248,11 @@ impl Module {
         answer.map_err(|error| convert::definition_error(self.type_name(), error))
     }
 
-    fn argument(&self, function: &'static str, json: &Json) -> Result<String, CallError> {
+    pub(super) fn argument(&self, function: &'static str, json: &Json) -> Result<String, CallError> {
         convert::canonical(json).map_err(|message| self.bad_answer(function, message))
     }
 
-    fn bad_answer(&self, function: &'static str, message: String) -> CallError {
+    pub(super) fn bad_answer(&self, function: &'static str, message: String) -> CallError {
         self.call_error(function, Fault::Answer { message })
     }
 

@@ -17,6 +17,7 @@ mod limits;
 mod module;
 mod purity;
 mod registration;
+mod session;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -33,6 +34,7 @@ pub use lifecycle::{
     OperationReason, Outcome, Prior, Reading, Reason, Safety, Verification,
 };
 pub use module::{MAX_COMPONENT_BYTES, Module};
+pub use session::{RecordedState, Session, TestedState};
 
 /// Stack of a guest, in bytes.
 pub(crate) const WASM_STACK_BYTES: usize = 512 << 10;

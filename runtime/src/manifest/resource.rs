@@ -15,6 +15,7 @@ use crate::model::catalog::MAX_TIMEOUT_MS;
 use crate::model::description::{LABEL_RULE, is_label};
 use crate::model::expression::{Expression, Place};
 use crate::model::ids::ResourceId;
+use crate::model::units;
 
 const META: Allowed = Allowed {
     block: "a `meta` block",
@@ -129,7 +130,7 @@ impl Reader<'_> {
 
     fn timeout(&mut self, found: &Found<'_>) -> Option<u64> {
         let (text, place) = self.text(found, "timeout")?;
-        let parsed = parse_duration(&text).filter(|ms| (1..=MAX_TIMEOUT_MS).contains(ms));
+        let parsed = units::milliseconds(&text).filter(|ms| (1..=MAX_TIMEOUT_MS).contains(ms));
         if parsed.is_none() {
             let error = self.error(&place, "`timeout` must be a duration from 1 ms to 24 h");
             error.hint = Some("write a whole number and a unit, `ms`, `s`, `m` or `h`: `\"90s\"`".to_owned());
@@ -190,33 +191,4 @@ fn parse_address(expression: &Hcl) -> Option<ResourceId> {
         _ => return None,
     };
     Some(ResourceId { type_name: type_name.as_str().parse().ok()?, name: name.parse().ok()? })
-}
-
-/// `"90s"` in milliseconds.
-fn parse_duration(text: &str) -> Option<u64> {
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    let (number, unit) = text.split_at(digits);
-    let unit = match unit {
-        "ms" => 1,
-        "s" => 1000,
-        "m" => 60_000,
-        "h" => 3_600_000,
-        _ => return None,
-    };
-    number.parse::<u64>().ok()?.checked_mul(unit)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn durations_need_a_number_and_a_unit() {
-        assert_eq!(parse_duration("90s"), Some(90_000));
-        assert_eq!(parse_duration("500ms"), Some(500));
-        assert_eq!(parse_duration("2h"), Some(7_200_000));
-        for bad in ["", "s", "90", "-1s", "1.5s", "1 s", "1d", "99999999999999999999s", "18446744073709551615h"] {
-            assert_eq!(parse_duration(bad), None, "{bad}");
-        }
-    }
 }

@@ -13,3 +13,4 @@ pub mod ids;
 pub mod key;
 pub mod kind;
 pub mod report;
+pub mod units;

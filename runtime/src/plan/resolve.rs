@@ -134,17 +134,26 @@ fn asset_here(
             Ok(_) => return Err(unsettled(format!("`{path}` is wanted as content and is not text"))),
             Err(_) => return Err(parameters.explain(DefinitionError::Parameter)),
         },
-        AssetSource::Local(_) => {
-            let known = sources.get(&request.attribute).copied();
-            return known
-                .ok_or_else(|| unsettled(format!("the bundle does not have the file that `{}` names", request.attribute)));
+        // Taken along by the controller, whether a file or from an address: a node fetches nothing.
+        AssetSource::Local(_) | AssetSource::Url(_) => {
+            let digest = sources.get(&request.attribute).copied();
+            let digest =
+                digest.ok_or_else(|| unsettled(format!("the bundle does not have what `{}` names", request.attribute)))?;
+            check_sum(request, digest)?;
+            return Ok(digest);
         }
-        AssetSource::Url(_) => return Err(unsettled("content from an address cannot be fetched on a node".into())),
     };
     let digest = AssetDigest::of(text.as_bytes());
-    if request.checksum.is_some_and(|wanted| wanted != digest) {
-        return Err(unsettled(format!("the content of `{}` does not have its checksum", request.attribute)));
-    }
+    check_sum(request, digest)?;
     made.insert(digest, text.into_bytes().into());
     Ok(digest)
+}
+
+fn check_sum(request: &AssetRequest, found: AssetDigest) -> Result<(), Unsettled> {
+    if request.checksum.is_none_or(|wanted| wanted == found) {
+        return Ok(());
+    }
+    let own = || format!("the content of `{}` does not have its checksum", request.attribute);
+    let message = request.checksum_error.clone().unwrap_or_else(own);
+    Err(Unsettled { message: format!("{message}: it has {found}"), hint: None })
 }

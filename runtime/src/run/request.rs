@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::error::RunError;
+use crate::acquire;
 use crate::model::digest::{BundleDigest, ComponentDigest};
 use crate::model::ids::{OwnerName, TypeName};
 use crate::model::report::RunMode;
@@ -24,8 +25,12 @@ pub struct CompileRequest {
     pub target_facts: Option<PathBuf>,
     /// Modules that are not built in, by resource type.
     pub modules: Vec<(String, PathBuf)>,
-    /// Where compiled code is kept.
+    /// What of files and addresses may go along.
+    pub sources: acquire::Settings,
+    /// Where compiled code and fetched sources are kept.
     pub cache: Option<PathBuf>,
+    /// Where a folder for fetched sources can be made, if there is no cache.
+    pub scratch: PathBuf,
 }
 
 impl fmt::Debug for CompileRequest {

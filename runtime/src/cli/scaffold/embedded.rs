@@ -6,6 +6,7 @@ use super::File;
 pub(super) const TEMPLATES: &[File] = &[
     ("Cargo.toml", include_str!("templates/Cargo.toml.in")),
     ("README.md", include_str!("templates/README.md.in")),
+    ("samples.hcl", include_str!("templates/samples.hcl.in")),
     (".gitignore", include_str!("templates/gitignore.in")),
     ("src/lib.rs", include_str!("templates/lib.rs.in")),
 ];

@@ -45,7 +45,7 @@ pub(in crate::engine) struct DefinitionState {
 
 impl DefinitionState {
     /// Of a call that reads any attributes, and sees no peers.
-    pub(super) fn new() -> Self {
+    pub(in crate::engine) fn new() -> Self {
         let mut table = ResourceTable::new();
         table.set_max_capacity(MAX_HANDLES);
         Self {
@@ -59,18 +59,18 @@ impl DefinitionState {
         }
     }
 
-    /// Of a call that reads attributes flagged identity only.
-    pub(super) fn of_identity(description: Rc<Description>) -> Self {
-        Self { identity_of: Some(description), ..Self::new() }
+    /// Lets the next call read attributes flagged identity only, by the description; none lets it read any.
+    pub(in crate::engine) fn restrict_to_identity(&mut self, description: Option<Rc<Description>>) {
+        self.identity_of = description;
     }
 
-    /// Of a call that sees `peers`, and the desired state of those of its own type.
-    pub(super) fn of_peers(own_type: TypeName, peers: Arc<Vec<Peer>>) -> Self {
-        Self { peers: Some(peers), own_type: Some(own_type), ..Self::new() }
+    /// Lets the next call see `peers`, and the desired state of those of its own type.
+    pub(in crate::engine) fn show_peers(&mut self, own_type: TypeName, peers: Arc<Vec<Peer>>) {
+        (self.own_type, self.peers) = (Some(own_type), Some(peers));
     }
 
     /// A handle on the catalog.
-    pub(super) fn give_view(&mut self) -> Result<Resource<CatalogViewHandle>, ResourceTableError> {
+    pub(in crate::engine) fn give_view(&mut self) -> Result<Resource<CatalogViewHandle>, ResourceTableError> {
         self.table.push(CatalogViewHandle)
     }
 

@@ -7,8 +7,6 @@ mod acts;
 
 mod behaviour;
 
-mod clock;
-
 mod definition;
 
 mod desired;
@@ -16,6 +14,8 @@ mod desired;
 mod lifecycle;
 
 mod outputs;
+
+mod wasi;
 
 pub use behaviour::{Act, Behaviour, Place};
 
