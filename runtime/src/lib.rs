@@ -41,6 +41,9 @@ pub mod language;
 // Tool: runs components within their limits; the one place, beside host-functions, that knows wasmtime.
 pub mod engine;
 
+// Tool: orders that modules derive from a whole catalog, the same on the controller and on a node.
+pub mod relations;
+
 // Tool: the node owner's rules, which modules may run and what they may do.
 pub mod policy;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
-use runtime::language::{NodeScope, check_travelled, evaluate_on_node};
+use runtime::language::{NodeScope, Settled, check_travelled, evaluate_on_node};
 use runtime::manifest::{Evaluation, ExportError, Exported, Exports, Inputs, NoFiles, Part, Trail, read};
 use runtime::model::expression::Expression;
 use runtime::model::ids::ResourceId;
@@ -30,8 +30,8 @@ impl NodeScope for Node {
         path.iter().try_fold(&self.0, |found, step| found.get(step)).cloned()
     }
 
-    fn output(&self, _resource: &ResourceId, _attribute: &str) -> Result<Json, String> {
-        Ok(json!([5, 6]))
+    fn export(&self, _resource: &ResourceId, _name: &str) -> Result<Settled, String> {
+        Ok(Settled { json: json!([5, 6]), sensitive: false })
     }
 }
 

@@ -113,13 +113,13 @@ fn validate_and_inspect_a_bundle() {
         needs    files.read, files.write
         claims   path /srv/note
         may      read, write path /srv/note
-        after    file.folder (reference)
-        after    file.folder (a folder goes before what lies in it)
+        after    file.folder (reference, site.hcl:13:3)
+        after    file.folder (a folder goes before what lies in it, site.hcl:12:1)
       file.os  site.hcl:18:1
         deferred  settled on the node from content, path
         claims    path /srv/os
         may       read, write path /srv/os
-        after     file.folder (a folder goes before what lies in it)
+        after     file.folder (a folder goes before what lies in it, site.hcl:18:1)
         timeout   10000 ms
         control   managed unless a condition holds
     "#);

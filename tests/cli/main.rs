@@ -8,6 +8,7 @@ mod converge;
 mod guide;
 mod help;
 mod module;
+mod orders;
 mod sources;
 
 /// A node of its own for one test.

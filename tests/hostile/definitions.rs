@@ -81,7 +81,22 @@ fn it_cannot_order_others() {
     let scene = scene();
     let others = ["b", "c"].map(|name| format!("resource \"file\" \"{name}\" {{\n  path = \"/srv/{name}\"\n}}\n")).concat();
     let error = scene.try_compile("site", &(manifest("order-others@relationships") + &others)).unwrap_err();
-    assert!(tell(&error).contains("breaks the contract"), "{}", tell(&error));
+    let told = tell(&error);
+    assert!(
+        told.contains("breaks the contract") && told.contains("`file.b` before `file.apart`, neither of which is `hostile.it`"),
+        "{told}"
+    );
+}
+
+#[test]
+fn orders_that_it_may_not_derive_are_refused_by_name() {
+    assert_refused("order-itself@relationships", &["breaks the contract", "`hostile.it` before itself"]);
+    assert_refused("order-nobody@relationships", &["`file.nobody` goes before `hostile.it`", "there is no `file.nobody`"]);
+    let action =
+        ["`file.apart` goes before `hostile.it` for the action `hostile.tidy`", "not among the prerequisites", "site.hcl:2"];
+    assert_refused("smuggle-action@relationships", &action);
+    let pushed = "`hostile.it` goes before `file.apart` for the action `hostile.tidy`";
+    assert_refused("push-action@relationships", &[pushed, "the prerequisites of `file.apart`"]);
 }
 
 #[test]

@@ -4,6 +4,7 @@
 mod answers;
 mod conformance;
 mod definitions;
+mod held;
 mod limits;
 mod output;
 mod policy;

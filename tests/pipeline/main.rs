@@ -8,6 +8,7 @@ mod deferred;
 mod drift;
 mod noop;
 mod order;
+mod outputs;
 mod provenance;
 mod sampler;
 mod sources;

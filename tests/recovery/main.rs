@@ -7,3 +7,4 @@ mod killed_at_events;
 mod killed_at_random;
 mod lost_run;
 mod unrecoverable;
+mod waiting;

@@ -6,13 +6,15 @@ use std::time::Instant;
 
 use host_functions::assets::AssetSource;
 use host_functions::{HostContext, Node};
+use serde_json::Value as Json;
 
 use super::recover::Unresolved;
+use super::turn::Ended;
 use crate::engine::{Attempt, AttemptError, Reason};
 use crate::journal::JournalHandle;
 use crate::model::ids::{OwnerName, ResourceId};
-use crate::model::report::RunMode;
-use crate::plan::{Groups, Ready};
+use crate::model::report::{Action, Outcome, ResourceReport, RunMode};
+use crate::plan::{Available, Groups, Outputs, Ready};
 use crate::store::Recorded;
 
 /// The run that turns belong to.
@@ -33,12 +35,33 @@ pub struct Run {
     pub unresolved: BTreeMap<ResourceId, Unresolved>,
     /// The resources of each type, for conflicts within it.
     pub groups: Groups,
+    /// What resources put out, for those that wait for it.
+    pub outputs: Outputs,
 }
 
 impl Run {
-    /// Why the resource may not be touched, if an interrupted operation of it is open.
-    pub(super) fn unresolved(&self, id: &ResourceId) -> Option<&Unresolved> {
-        self.unresolved.get(id)
+    /// The report of a resource that may not be touched because an interrupted operation of it is open.
+    pub(super) fn unresolved_report(&self, id: &ResourceId) -> Option<Box<ResourceReport>> {
+        let reason = format!("an interrupted change is not settled: {}", self.unresolved.get(id)?.reason);
+        let report = ResourceReport::untouched(id.clone());
+        Some(Box::new(ResourceReport { outcome: Outcome::Unresolved, action: Action::Skip, reason: Some(reason), ..report }))
+    }
+
+    /// Notes what can be read of a resource that has ended: what it put out in this run, else what is on record. Nothing
+    /// can where it did not end well: then nobody who reads it has a turn.
+    pub(super) fn note_outputs(&self, ended: Ended) -> ResourceReport {
+        let Ended { report, outputs } = ended;
+        let recorded = || self.recorded.get(&report.id).and_then(|recorded| recorded.outputs.clone());
+        let known = |outputs: Option<Json>, without| outputs.map_or(without, Available::Known);
+        let available = match report.outcome {
+            Outcome::Changed => known(outputs, Available::Silent),
+            Outcome::Unchanged => known(outputs.or_else(recorded), Available::Silent),
+            Outcome::Skipped => known(recorded(), Available::Skipped),
+            Outcome::WouldChange => Available::WouldChange,
+            _ => return report,
+        };
+        self.outputs.note(report.id.clone(), available);
+        report
     }
 
     /// The host's side of a new attempt.

@@ -136,7 +136,12 @@ mod tests {
             resources: names.iter().map(resource).collect(),
             edges: edges
                 .iter()
-                .map(|(a, b)| Edge { prerequisite: id(a), dependent: id(b), reason: EdgeReason::Require })
+                .map(|(a, b)| Edge {
+                    prerequisite: id(a),
+                    dependent: id(b),
+                    reason: EdgeReason::Require,
+                    source: Source { file: "m".into(), line: 1, column: 1 },
+                })
                 .collect(),
         }
     }

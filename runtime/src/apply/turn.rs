@@ -14,32 +14,63 @@ use super::seen;
 use super::verdict::{self, Verdict};
 use crate::engine::{Attempt, AttemptError, CheckResult, GuestChange, Needed, Prior, Reading, Reason, Verification};
 use crate::journal::{Ending, IntentToken, Intention, JournalError, Operation, Settlement};
+use crate::model::description::Description;
 use crate::model::report::{Action, Change, Outcome, Phase, ResourceReport, RunMode};
-use crate::plan::Ready;
+use crate::plan::{Ready, Waiting};
 use crate::store::Recorded;
 
 /// Takes the turn of `ready` and says how it ended.
 ///
 /// # Errors
 /// If the journal cannot be written: then the run ends, and what was begun stays open.
-pub(super) async fn take(run: &Arc<Run>, ready: &Ready) -> Result<ResourceReport, JournalError> {
+pub(super) async fn take(run: &Arc<Run>, ready: &Ready) -> Result<Ended, JournalError> {
     let started = Instant::now();
-    let mut turn = Turn { run, ready, report: ready.report() };
+    let mut turn = Turn { run, ready, report: ready.report(), outputs: None };
     turn.go().await?;
-    turn.report.duration_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
-    Ok(turn.report)
+    turn.report.duration_us = microseconds(started);
+    Ok(Ended { report: turn.report, outputs: turn.outputs })
+}
+
+/// Takes the turn of a resource that waits for others: first it is settled.
+///
+/// # Errors
+/// As [`take`].
+pub(super) async fn take_waiting(run: &Arc<Run>, waiting: &Waiting) -> Result<Ended, JournalError> {
+    let started = Instant::now();
+    // What is open blocks it, whatever it should be now.
+    let settled = match run.unresolved_report(&waiting.id) {
+        Some(report) => Err(report),
+        None => waiting.settle().await,
+    };
+    let mut ended = match settled {
+        Ok(ready) => take(run, &ready).await?,
+        Err(report) => Ended { report: *report, outputs: None },
+    };
+    ended.report.duration_us = microseconds(started);
+    Ok(ended)
+}
+
+/// How a turn ended, and what the resource put out in it. Outputs may be sensitive, so this cannot be printed.
+pub(super) struct Ended {
+    pub(super) report: ResourceReport,
+    pub(super) outputs: Option<Json>,
+}
+
+fn microseconds(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX)
 }
 
 struct Turn<'a> {
     run: &'a Arc<Run>,
     ready: &'a Ready,
     report: ResourceReport,
+    outputs: Option<Json>,
 }
 
 impl Turn<'_> {
     async fn go(&mut self) -> Result<(), JournalError> {
-        if let Some(unresolved) = self.run.unresolved(&self.ready.id) {
-            self.end(Outcome::Unresolved, Action::Skip, format!("an interrupted change is not settled: {}", unresolved.reason));
+        if let Some(report) = self.run.unresolved_report(&self.ready.id) {
+            self.report = *report;
             return Ok(());
         }
         let host = self.run.host(self.ready);
@@ -67,6 +98,7 @@ impl Turn<'_> {
             Err(error) => self.fail_call(Phase::Check, error, attempt),
             Ok(CheckResult::InSync(reading)) => {
                 self.report.outcome = Outcome::Unchanged;
+                self.outputs.clone_from(&reading.outputs);
                 self.keep_unchanged(reading)?;
             }
             Ok(CheckResult::Skipped(reason)) => self.end(Outcome::Skipped, Action::Skip, reason),
@@ -138,6 +170,7 @@ impl Turn<'_> {
         let settlement = match applied {
             Applied::Converged { outputs, observed } => {
                 self.report.outcome = Outcome::Changed;
+                self.outputs.clone_from(&outputs);
                 Settlement { ending: Ending::Done, record: Some(self.record(outputs, observed)), detail: None }
             }
             Applied::NotConverged(changes) => {
@@ -180,7 +213,7 @@ impl Turn<'_> {
             component: self.ready.module.digest(),
             schema_version: self.ready.module.description().schema_version,
             inputs: self.ready.desired.clone(),
-            outputs,
+            outputs: outputs.map(|outputs| without_sensitive(outputs, self.ready.module.description())),
             observed,
             configuration: None,
             converged: true,
@@ -233,6 +266,14 @@ impl Turn<'_> {
         self.report.outcome = verdict.outcome;
         self.report.failure = Some(verdict.failure);
     }
+}
+
+/// Outputs as they may be on record: nothing stands for a sensitive one.
+fn without_sensitive(mut outputs: Json, description: &Description) -> Json {
+    if let Some(members) = outputs.as_object_mut() {
+        members.retain(|name, _| !description.output(name).is_some_and(|output| output.sensitive));
+    }
+    outputs
 }
 
 /// How the change itself went.

@@ -8,7 +8,7 @@ use tokio::task::JoinSet;
 use super::Observer;
 use super::run::Run;
 use super::schedule::{Schedule, Unmet};
-use super::turn;
+use super::turn::{self, Ended};
 use crate::journal::JournalError;
 use crate::model::catalog::Catalog;
 use crate::model::report::{Action, Outcome, ResourceReport};
@@ -60,7 +60,7 @@ struct Walk<'a> {
     schedule: Schedule,
     planned: Vec<Option<Planned>>,
     reports: Vec<Option<ResourceReport>>,
-    at_work: JoinSet<(usize, Result<ResourceReport, JournalError>)>,
+    at_work: JoinSet<(usize, Result<Ended, JournalError>)>,
     broken: Option<JournalError>,
     stopping: bool,
     pace: Pace,
@@ -89,18 +89,22 @@ impl Walk<'_> {
 
     fn start(&mut self, index: usize) {
         match self.planned[index].take().expect("each resource starts once") {
-            Planned::Ended(report) => self.ended(index, Ok(*report)),
-            Planned::Ready(ready) => {
-                let (run, handle) = (Arc::clone(self.run), Handle::current());
-                // A thread of its own, because guests and host functions block.
-                self.at_work.spawn_blocking(move || (index, handle.block_on(turn::take(&run, &ready))));
-            }
+            Planned::Ended(report) => self.ended(index, Ok(Ended { report: *report, outputs: None })),
+            Planned::Ready(ready) => self.at_work(index, async move |run| turn::take(&run, &ready).await),
+            Planned::Waiting(waiting) => self.at_work(index, async move |run| turn::take_waiting(&run, &waiting).await),
         }
     }
 
-    fn ended(&mut self, index: usize, ended: Result<ResourceReport, JournalError>) {
+    /// Gives a turn a thread of its own, because guests and host functions block.
+    fn at_work(&mut self, index: usize, turn: impl AsyncFnOnce(Arc<Run>) -> Result<Ended, JournalError> + Send + 'static) {
+        let (run, handle) = (Arc::clone(self.run), Handle::current());
+        self.at_work.spawn_blocking(move || (index, handle.block_on(turn(run))));
+    }
+
+    fn ended(&mut self, index: usize, ended: Result<Ended, JournalError>) {
         match ended {
-            Ok(report) => {
+            Ok(ended) => {
+                let report = self.run.note_outputs(ended);
                 let outcome = report.outcome;
                 self.stopping |= self.pace.fail_fast && matches!(outcome, Outcome::Failed | Outcome::Refused);
                 self.keep(index, report);

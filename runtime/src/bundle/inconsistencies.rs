@@ -6,7 +6,9 @@ use super::invariants::check;
 use super::limits::MAX_ASSET;
 use super::samples::{assets, catalog_of, component, resource};
 use crate::model::asset::AssetRef;
-use crate::model::catalog::{Asset, Catalog, Control, DeferredBlock, Edge, EdgeReason, MAX_TIMEOUT_MS, Module, Semantics, State};
+use crate::model::catalog::{
+    Asset, Catalog, Control, DeferredBlock, Edge, EdgeReason, MAX_TIMEOUT_MS, Module, Semantics, Source, State,
+};
 use crate::model::digest::{AssetDigest, ComponentDigest};
 use crate::model::expression::Expression;
 
@@ -21,7 +23,7 @@ fn sample() -> Catalog {
 
 fn edge(prerequisite: &str, dependent: &str) -> Edge {
     let (prerequisite, dependent) = (prerequisite.parse().unwrap(), dependent.parse().unwrap());
-    Edge { prerequisite, dependent, reason: EdgeReason::Require }
+    Edge { prerequisite, dependent, reason: EdgeReason::Require, source: Source { file: "site.hcl".into(), line: 9, column: 5 } }
 }
 
 fn semantics(catalog: &mut Catalog) -> &mut Semantics {
@@ -55,13 +57,19 @@ fn resources_are_unique_and_edges_hold() {
     let twice = refused(|catalog| catalog.resources.push(resource("motd", &[])));
     insta::assert_snapshot!(twice, @"resource `file.motd`: it is declared twice");
     let unknown = refused(|catalog| catalog.edges[0] = edge("file.motd", "file.other"));
-    insta::assert_snapshot!(unknown, @"edge from `file.motd` to `file.other`: one end is not a resource of the catalog");
+    insta::assert_snapshot!(unknown, @"edge from `file.motd` to `file.other` (site.hcl:9:5): one end is not a resource of the catalog");
     let backwards = refused(|catalog| catalog.resources.reverse());
-    insta::assert_snapshot!(backwards, @"edge from `file.motd` to `file.issue`: the order of resources goes against it");
+    insta::assert_snapshot!(backwards, @"edge from `file.motd` to `file.issue` (site.hcl:9:5): the order of resources goes against it");
     let itself = refused(|catalog| catalog.edges[0] = edge("file.motd", "file.motd"));
-    insta::assert_snapshot!(itself, @"edge from `file.motd` to `file.motd`: the order of resources goes against it");
+    insta::assert_snapshot!(itself, @"edge from `file.motd` to `file.motd` (site.hcl:9:5): a resource cannot go before itself");
     let doubled = refused(|catalog| catalog.edges.push(catalog.edges[0].clone()));
     insta::assert_snapshot!(doubled, @"`edges`: they are out of order, or one occurs twice");
+    let elsewhere = refused(|catalog| {
+        let mut again = catalog.edges[0].clone();
+        again.source.line += 1;
+        catalog.edges.push(again);
+    });
+    insta::assert_snapshot!(elsewhere, @"`edges`: they are out of order, or one occurs twice");
 }
 
 #[test]

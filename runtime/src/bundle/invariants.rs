@@ -53,11 +53,14 @@ fn check_unique(catalog: &Catalog) -> Result<BTreeMap<&ResourceId, usize>, Catal
 }
 
 fn check_edges(catalog: &Catalog, order: &BTreeMap<&ResourceId, usize>) -> Result<(), CatalogError> {
-    if !ascends(&catalog.edges) {
+    if !catalog.edges.windows(2).all(|pair| pair[0].key() < pair[1].key()) {
         return Err(CatalogError::rule("`edges`", "they are out of order, or one occurs twice"));
     }
     for edge in &catalog.edges {
-        let at = || format!("edge from `{}` to `{}`", edge.prerequisite, edge.dependent);
+        let at = || format!("edge from `{}` to `{}` ({})", edge.prerequisite, edge.dependent, edge.source);
+        if edge.prerequisite == edge.dependent {
+            return Err(CatalogError::rule(at(), "a resource cannot go before itself"));
+        }
         let (Some(first), Some(second)) = (order.get(&edge.prerequisite), order.get(&edge.dependent)) else {
             return Err(CatalogError::rule(at(), "one end is not a resource of the catalog"));
         };

@@ -7,10 +7,10 @@ use serde_json::Value as Json;
 
 use super::Compiler;
 use super::assets::Pending;
+use super::origins::Origins;
 use super::parameters::Given;
 use super::resource::Drafted;
 use crate::engine::{Module, Parameters};
-use crate::language::value::Marks;
 use crate::manifest::{Declaration, Part};
 use crate::model::catalog::{DeferredBlock, State};
 use crate::model::description::Attribute;
@@ -22,15 +22,21 @@ struct Gathering<'g> {
     declaration: &'g Declaration,
     module: &'g Module,
     given: Rc<Given>,
+    origins: &'g mut Origins,
     /// What the attributes flagged as source name, each under its path.
     sources: Vec<Pending>,
 }
 
 impl Compiler {
     /// Every given attribute, for the node to compile; none if something is wrong with one, which has been told.
-    pub(super) fn deferred(self: &Rc<Self>, declaration: &Declaration, module: &Module, marks: &mut Marks) -> Option<Drafted> {
+    pub(super) fn deferred(
+        self: &Rc<Self>,
+        declaration: &Declaration,
+        module: &Module,
+        origins: &mut Origins,
+    ) -> Option<Drafted> {
         let given = self.given(declaration);
-        let mut gathering = Gathering { declaration, module, given, sources: Vec::new() };
+        let mut gathering = Gathering { declaration, module, given, origins, sources: Vec::new() };
         let attributes = self.gather(&mut gathering, Part::Own)?;
         let mut blocks = Vec::new();
         for (place, block) in declaration.blocks.iter().enumerate() {
@@ -39,8 +45,8 @@ impl Compiler {
             let attributes = self.gather(&mut gathering, Part::Block(place))?;
             blocks.push(DeferredBlock { name: block.name.clone(), label, attributes });
         }
-        marks.join(&gathering.given.marks());
-        let Gathering { given, sources, .. } = gathering;
+        let Gathering { given, sources, origins, .. } = gathering;
+        origins.join(&given.origins());
         let state = State::Deferred { attributes, sources: BTreeMap::new(), blocks };
         (!given.has_failed()).then_some(Drafted { state, compiled: None, pending: sources })
     }
@@ -57,14 +63,16 @@ impl Compiler {
         for attribute in block_attributes {
             let Ok(value) = given.value(&attribute.name) else { continue };
             let Some((value, place)) = value else { continue };
-            attributes.insert(attribute.name.clone(), value.residual(&place));
+            let residual = value.residual(&place);
+            gathering.origins.note_deferred(&residual, &place);
+            attributes.insert(attribute.name.clone(), residual);
             // Known values are checked here, as far as the module is not needed for it.
             let known = if value.is_known() { given.read(&attribute.name).ok()? } else { None };
             if !attribute.source {
                 continue;
             }
             if !value.is_known() {
-                self.evaluation.add(self.waits(declaration, part, &attribute.name, "it names a file to take along"));
+                self.evaluation.add(self.waits(&given, declaration, part, &attribute.name, "it names a file to take along"));
                 return None;
             }
             if let Some(Json::String(text)) = known {
@@ -89,7 +97,13 @@ impl Compiler {
         let Some(attribute) = attribute else { return Some(None) };
         let Some((value, place)) = given.value(&attribute.name).ok()? else { return Some(None) };
         if !value.is_known() {
-            self.evaluation.add(self.waits(declaration, part, &attribute.name, "it is the checksum of a file to take along"));
+            self.evaluation.add(self.waits(
+                &given,
+                declaration,
+                part,
+                &attribute.name,
+                "it is the checksum of a file to take along",
+            ));
             return None;
         }
         Some(given.read(&attribute.name).ok()?.map(|checksum| (checksum, place)))

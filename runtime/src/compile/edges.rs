@@ -1,74 +1,76 @@
 //! What must go before what, and what cannot be held twice, over the whole catalog.
 
 use std::collections::BTreeSet;
-use std::rc::Rc;
 
 use super::Compiler;
 use super::graph;
 use super::overlaps;
 use super::resource::Built;
-use crate::engine::{DerivedEdge, Peer};
 use crate::language::diagnostic::Diagnostic;
-use crate::model::catalog::{Edge, EdgeReason, State};
+use crate::manifest::Declaration;
+use crate::model::catalog::{Claim, Edge, EdgeReason, Source};
 use crate::model::ids::ResourceId;
+use crate::model::key::escape;
+use crate::relations::{Edges, RelationError, Relations};
 
 impl Compiler {
-    /// Every edge: declared, by reference, and derived by modules.
-    pub(super) fn edges(&self, built: &[Built]) -> BTreeSet<Edge> {
-        let mut edges = BTreeSet::new();
-        let mut add = |prerequisite: &ResourceId, dependent: &ResourceId, reason| {
-            edges.insert(Edge { prerequisite: prerequisite.clone(), dependent: dependent.clone(), reason });
+    /// Every edge, sorted: declared, by reference, and derived by modules.
+    pub(super) fn edges(&self, built: &[Built]) -> Vec<Edge> {
+        let mut edges = self.derived(built);
+        let mut add = |prerequisite: &ResourceId, dependent: &ResourceId, reason, place| {
+            let (prerequisite, dependent) = (prerequisite.clone(), dependent.clone());
+            edges.add(Edge { prerequisite, dependent, reason, source: Source::from(place) });
         };
         for (built, declaration) in built.iter().zip(&self.manifest().resources) {
             let id = &built.resource.id;
-            built.reads.iter().for_each(|read| add(read, id, EdgeReason::Reference));
-            declaration.meta.require.iter().for_each(|(other, _)| add(other, id, EdgeReason::Require));
-            declaration.meta.before.iter().for_each(|(other, _)| add(id, other, EdgeReason::Before));
+            let others = built.origins.iter().filter(|(read, _)| *read != id);
+            others.for_each(|(read, place)| add(read, id, EdgeReason::Reference, place));
+            declaration.meta.require.iter().for_each(|(other, place)| add(other, id, EdgeReason::Require, place));
+            declaration.meta.before.iter().for_each(|(other, place)| add(id, other, EdgeReason::Before, place));
         }
-        edges.extend(self.derived(built));
-        edges
+        edges.into_sorted()
     }
 
     /// Holds the orders that modules derive from final states against those that they derived from drafts.
-    pub(super) fn check_final_edges(&self, built: &[Built], edges: &BTreeSet<Edge>) {
-        let is_derived = |edge: &&Edge| matches!(edge.reason, EdgeReason::Derived(_) | EdgeReason::Action(_));
-        let drafted: BTreeSet<Edge> = edges.iter().filter(is_derived).cloned().collect();
-        let settled: BTreeSet<Edge> = self.derived(built).into_iter().collect();
+    pub(super) fn check_final_edges(&self, built: &[Built], edges: &[Edge]) {
+        let drafted: BTreeSet<Edge> = edges.iter().filter(|edge| edge.reason.is_derived()).cloned().collect();
+        let settled: BTreeSet<Edge> = self.derived(built).into_sorted().into_iter().collect();
         if let Some(edge) = drafted.symmetric_difference(&settled).next() {
             let what = format!("orders `{}` and `{}` by the bytes of an asset", edge.prerequisite, edge.dependent);
             self.broken(self.declaration(&edge.dependent), what);
         }
     }
 
-    fn derived(&self, built: &[Built]) -> Vec<Edge> {
-        let mut peers: Vec<Peer> = built.iter().map(peer).collect();
-        // As at the receipt: an order that does not depend on the edges that are to be found.
-        peers.sort_by(|left, right| left.id.cmp(&right.id));
-        let peers = Rc::new(peers);
-        let known: BTreeSet<&ResourceId> = built.iter().map(|built| &built.resource.id).collect();
-        let mut edges = Vec::new();
-        for peer in peers.iter() {
-            let declaration = self.declaration(&peer.id);
-            let module = &self.modules[&peer.id.type_name];
-            match module.relationships(&peer.id, peer.desired.as_ref(), Rc::clone(&peers)) {
-                Ok(derived) => {
-                    for edge in derived {
-                        if known.contains(&edge.prerequisite) && known.contains(&edge.dependent) {
-                            let DerivedEdge { prerequisite, dependent, reason } = edge;
-                            edges.push(Edge { prerequisite, dependent, reason });
-                        } else {
-                            self.broken(declaration, "derives an order with a resource that does not exist".into());
-                        }
-                    }
-                }
-                Err(error) => self.tell(declaration, None, error),
+    fn derived(&self, built: &[Built]) -> Edges {
+        let relations = Relations::new(built.iter().map(|built| &built.resource));
+        let (edges, errors) = relations.derive(|id| &self.modules[&id.type_name]);
+        for error in errors {
+            let declaration = self.declaration(error.deriving());
+            match error {
+                RelationError::Definition { source, .. } => self.tell(declaration, None, source),
+                error => self.evaluation.add(self.fabricated(declaration, &error)),
             }
         }
         edges
     }
 
+    /// Tells of an order that a module may not derive, with the places of both ends.
+    fn fabricated(&self, declaration: &Declaration, error: &RelationError) -> Diagnostic {
+        let message = Diagnostic::error(&declaration.place, error.to_string()).label("derived for this one");
+        let ends = match error {
+            RelationError::UnknownEnd { prerequisite, dependent, .. } | RelationError::Action { prerequisite, dependent, .. } => {
+                [Some(prerequisite), Some(dependent)]
+            }
+            RelationError::Definition { .. } => [None, None],
+        };
+        let others = ends.into_iter().flatten().filter(|end| **end != declaration.id);
+        let others = others.filter_map(|end| self.manifest().resource(end));
+        let message = others.fold(message, |message, other| message.related(&other.place, "the other one"));
+        message.note("this is a defect of the module, not of the manifest")
+    }
+
     /// Places in an order that respects `edges`; none if there is a circle, which has been told.
-    pub(super) fn order(&self, built: &[Built], edges: &BTreeSet<Edge>) -> Option<Vec<usize>> {
+    pub(super) fn order(&self, built: &[Built], edges: &[Edge]) -> Option<Vec<usize>> {
         let ids: Vec<ResourceId> = built.iter().map(|built| built.resource.id.clone()).collect();
         match graph::order(&ids, edges) {
             Ok(order) => Some(order),
@@ -84,8 +86,9 @@ impl Compiler {
         let mut message =
             Diagnostic::error(&self.declaration(first).place, "these resources wait for each other").note(cycle.display());
         let ends = cycle.steps.iter().zip(cycle.steps.iter().cycle().skip(1));
-        for ((before, reason), (after, _)) in ends {
-            message = message.note(format!("`{before}` goes before `{after}`: {}", words(reason)));
+        for (edge, (after, _)) in ends.map(|((_, edge), next)| (edge, next)) {
+            let Edge { prerequisite, reason, source, .. } = edge;
+            message = message.note(format!("`{prerequisite}` goes before `{after}`: {reason} ({source})"));
         }
         message
     }
@@ -95,33 +98,15 @@ impl Compiler {
         let claims = built.iter().enumerate().flat_map(|(place, built)| built.resource.claims.iter().map(move |c| (place, c)));
         for (first, second, claim) in overlaps::find(claims) {
             let (first, second) = (&self.manifest().resources[first], &self.manifest().resources[second]);
-            let summary = format!("`{}` and `{}` both manage the {} `{}`", first.id, second.id, claim.domain, claim.key);
+            let summary = format!("`{}` and `{}` both manage the {}", first.id, second.id, object(claim));
             let message = Diagnostic::error(&second.place, summary).label("declared again");
             self.evaluation.add(message.related(&first.place, "first declared here"));
         }
     }
 }
 
-fn peer(built: &Built) -> Peer {
-    let resource = &built.resource;
-    Peer {
-        id: resource.id.clone(),
-        desired: match &resource.state {
-            State::Compiled { desired, .. } => Some(desired.clone()),
-            State::Deferred { .. } => None,
-        },
-        claims: resource.claims.clone(),
-        effects: resource.effects.clone(),
-        affected_paths: resource.affected_paths.clone(),
-    }
-}
-
-fn words(reason: &EdgeReason) -> String {
-    match reason {
-        EdgeReason::Require => "`require`".into(),
-        EdgeReason::Before => "`before`".into(),
-        EdgeReason::Reference => "it is read there".into(),
-        EdgeReason::Derived(reason) => reason.clone(),
-        EdgeReason::Action(key) => format!("it needs the action `{key}` after it"),
-    }
+/// `path `/etc/motd``, and which part of it where that is not the whole.
+fn object(Claim { domain, key, qualifier }: &Claim) -> String {
+    let (domain, qualifier) = (escape(domain), escape(qualifier));
+    if qualifier.is_empty() { format!("{domain} `{key}`") } else { format!("{domain} `{key}` ({qualifier})") }
 }

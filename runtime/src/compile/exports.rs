@@ -7,6 +7,7 @@ use super::parameters::Given;
 use crate::engine::{DefinitionError, Module, Parameters};
 use crate::language::value::{Marks, Value};
 use crate::manifest::{ExportError, Exported, Exports, Trail};
+use crate::model::description::Output;
 use crate::model::ids::ResourceId;
 
 /// What expressions can read of other resources.
@@ -23,10 +24,16 @@ impl Exports for Scope {
         let compiler = &self.0;
         let module = compiler.modules.get(&resource.type_name).ok_or(ExportError::Reported)?;
         let exported = module.description().attribute(attribute).filter(|found| found.exported);
-        let canonical = &exported.ok_or_else(|| ExportError::NotExported { exported: exported_names(module) })?.name;
+        let output = module.description().output(attribute);
+        if exported.is_none() && output.is_none() {
+            return Err(ExportError::NotExported { exported: readable_names(module) });
+        }
         if !compiler.declared.get(resource).is_some_and(|declared| declared.sound) {
             return Err(ExportError::Reported);
         }
+        let Some(canonical) = exported.map(|found| &found.name) else {
+            return Ok(Exported::Deferred(marks_of(resource, output)));
+        };
         let given = Given::new(self.clone(), resource.clone(), trail.clone());
         let mut marks = Marks::resource(resource);
         let resolved = module.resolve_export(resource, canonical, Rc::clone(&given) as Rc<dyn Parameters>);
@@ -48,6 +55,18 @@ fn refused(resource: &ResourceId, attribute: &str, error: &DefinitionError) -> E
     ExportError::Refused(format!("`{resource}.{attribute}` cannot be read: {error}"))
 }
 
-fn exported_names(module: &Module) -> Vec<String> {
-    module.description().attributes.iter().filter(|a| a.exported).map(|a| a.name.clone()).collect()
+/// What is known here of an output, which only the node knows: whose it is, and whether it may be shown.
+fn marks_of(resource: &ResourceId, output: Option<&Output>) -> Marks {
+    let mut marks = Marks::resource(resource);
+    if output.is_some_and(|output| output.sensitive) {
+        marks.join(&Marks::sensitive());
+    }
+    marks
+}
+
+/// Everything that other resources may read.
+fn readable_names(module: &Module) -> Vec<String> {
+    let description = module.description();
+    let exported = description.attributes.iter().filter(|a| a.exported).map(|a| a.name.clone());
+    exported.chain(description.outputs.iter().map(|output| output.name.clone())).collect()
 }

@@ -6,14 +6,14 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
-use crate::model::catalog::{Edge, EdgeReason};
+use crate::model::catalog::Edge;
 use crate::model::ids::ResourceId;
 
 /// Resources that wait for each other, in the order of the circle; the last waits for the first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Cycle {
-    /// Each with the reason why the next one waits for it.
-    pub(super) steps: Vec<(ResourceId, EdgeReason)>,
+    /// Each with the edge by which the next one waits for it.
+    pub(super) steps: Vec<(ResourceId, Edge)>,
 }
 
 /// Places of `ids` in an order that respects `edges`, and keeps the order of `ids` where they leave a choice.
@@ -22,7 +22,7 @@ pub(super) struct Cycle {
 ///
 /// # Errors
 /// Each circle, in full, if there is no such order.
-pub(super) fn order(ids: &[ResourceId], edges: &BTreeSet<Edge>) -> Result<Vec<usize>, Vec<Cycle>> {
+pub(super) fn order(ids: &[ResourceId], edges: &[Edge]) -> Result<Vec<usize>, Vec<Cycle>> {
     let places: BTreeMap<&ResourceId, usize> = ids.iter().enumerate().map(|(place, id)| (id, place)).collect();
     let mut after: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); ids.len()];
     let mut waiting = vec![0_usize; ids.len()];
@@ -46,7 +46,7 @@ pub(super) fn order(ids: &[ResourceId], edges: &BTreeSet<Edge>) -> Result<Vec<us
     if order.len() == ids.len() { Ok(order) } else { Err(cycles(ids, edges)) }
 }
 
-fn cycles(ids: &[ResourceId], edges: &BTreeSet<Edge>) -> Vec<Cycle> {
+fn cycles(ids: &[ResourceId], edges: &[Edge]) -> Vec<Cycle> {
     let mut graph = DiGraph::<(), ()>::new();
     let nodes: BTreeMap<&ResourceId, NodeIndex> = ids.iter().map(|id| (id, graph.add_node(()))).collect();
     for edge in edges {
@@ -59,14 +59,14 @@ fn cycles(ids: &[ResourceId], edges: &BTreeSet<Edge>) -> Vec<Cycle> {
 }
 
 /// One circle through resources that all reach each other; none if it is a single one that does not wait for itself.
-fn circle_in(knot: &BTreeSet<&ResourceId>, edges: &BTreeSet<Edge>) -> Option<Cycle> {
+fn circle_in(knot: &BTreeSet<&ResourceId>, edges: &[Edge]) -> Option<Cycle> {
     let inner: Vec<&Edge> = edges.iter().filter(|e| knot.contains(&e.prerequisite) && knot.contains(&e.dependent)).collect();
     let mut path: Vec<&Edge> = Vec::new();
     let mut at: &ResourceId = knot.first()?;
     loop {
         let edge = inner.iter().find(|edge| edge.prerequisite == *at)?;
         if let Some(start) = path.iter().position(|earlier| earlier.prerequisite == *at) {
-            let steps = path[start..].iter().map(|edge| (edge.prerequisite.clone(), edge.reason.clone()));
+            let steps = path[start..].iter().map(|edge| (edge.prerequisite.clone(), Edge::clone(edge)));
             return Some(Cycle { steps: steps.collect() });
         }
         path.push(edge);
@@ -85,6 +85,7 @@ impl Cycle {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::catalog::{EdgeReason, Source};
 
     fn id(name: &str) -> ResourceId {
         format!("file.{name}").parse().unwrap()
@@ -94,8 +95,14 @@ mod tests {
         names.iter().map(|name| id(name)).collect()
     }
 
-    fn edges(pairs: &[(&str, &str)]) -> BTreeSet<Edge> {
-        let edge = |(a, b): &(&str, &str)| Edge { prerequisite: id(a), dependent: id(b), reason: EdgeReason::Require };
+    fn edges(pairs: &[(&str, &str)]) -> Vec<Edge> {
+        let source = Source { file: "m".into(), line: 1, column: 1 };
+        let edge = |(a, b): &(&str, &str)| Edge {
+            prerequisite: id(a),
+            dependent: id(b),
+            reason: EdgeReason::Require,
+            source: source.clone(),
+        };
         pairs.iter().map(edge).collect()
     }
 

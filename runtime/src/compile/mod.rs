@@ -14,11 +14,12 @@ mod edges;
 mod exports;
 mod graph;
 mod messages;
+mod origins;
 mod overlaps;
 mod parameters;
 mod resource;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -109,7 +110,7 @@ impl Compiler {
     fn settle(
         &self,
         drafts: Vec<resource::Built>,
-        edges: &BTreeSet<catalog::Edge>,
+        edges: &[catalog::Edge],
     ) -> Option<(Vec<resource::Built>, BTreeMap<AssetDigest, Asset>)> {
         if self.evaluation.diagnostics().has_errors() {
             return None;
@@ -127,7 +128,7 @@ impl Compiler {
     fn catalog(
         &self,
         resources: Vec<catalog::Resource>,
-        edges: BTreeSet<catalog::Edge>,
+        edges: Vec<catalog::Edge>,
         assets: &BTreeMap<AssetDigest, Asset>,
     ) -> Catalog {
         let manifest = self.manifest();
@@ -145,7 +146,7 @@ impl Compiler {
             modules: resources.iter().map(|r| (r.id.type_name.clone(), module(&r.id.type_name))).collect(),
             assets: assets.iter().map(|(digest, asset)| (*digest, catalog::Asset { size: asset.size })).collect(),
             resources,
-            edges: edges.into_iter().collect(),
+            edges,
         }
     }
 

@@ -8,13 +8,14 @@ use serde_json::Value as Json;
 
 use super::Compiler;
 use super::exports::Scope;
+use super::origins::Origins;
 use crate::engine::{Child, ParameterError, Parameters};
 use crate::language::diagnostic::Diagnostic;
 use crate::language::value::{Marks, Value};
 use crate::manifest::{Declaration, Part, Trail};
 use crate::model::attribute_path::AttributePath;
-use crate::model::description::{Attribute, BlockKind};
-use crate::model::expression::Place;
+use crate::model::description::{Attribute, BlockKind, holds_reserved_key};
+use crate::model::expression::{Kind, Place};
 use crate::model::ids::ResourceId;
 
 /// The attributes of one declaration or one of its child blocks, evaluated as they are read.
@@ -30,6 +31,8 @@ pub(super) struct Given {
 #[derive(Default)]
 struct Reads {
     marks: RefCell<Marks>,
+    /// The resources that those are of, each with the attribute that reads it.
+    origins: RefCell<Origins>,
     /// The first attribute that was read and waits for the node.
     deferred: RefCell<Option<(Part, String)>>,
     failed: Cell<bool>,
@@ -52,6 +55,11 @@ impl Given {
         self.reads.marks.borrow().clone()
     }
 
+    /// The resources from which something was read.
+    pub(super) fn origins(&self) -> Origins {
+        self.reads.origins.borrow().clone()
+    }
+
     /// The first attribute that was read and waits for the node, unless reading another failed.
     pub(super) fn deferred(&self) -> Option<(Part, String)> {
         self.reads.deferred.borrow().clone().filter(|_| !self.has_failed())
@@ -70,12 +78,40 @@ impl Given {
         };
         let evaluated = compiler.evaluation.attribute(&self.id, self.part, spelling, &self.trail, &self.scope);
         let value = evaluated.map_err(|_| self.fail())?.ok_or(ParameterError::Unknown)?;
-        self.reads.marks.borrow_mut().join(&value.marks());
+        let marks = value.marks();
+        self.note(&marks, name);
         let place = compiler.place_of(&self.id, self.part, name);
-        if value.marks().is_sensitive() || self.descriptor(name)?.sensitive {
+        if marks.is_sensitive() && !value.is_known() {
+            return Err(self.refuse(secret_of_the_node(name, &place)));
+        }
+        if marks.is_sensitive() || self.descriptor(name)?.sensitive {
             return Err(self.refuse(secret(name, &place)));
         }
         Ok(Some((value, place)))
+    }
+
+    /// Notes what the value of an attribute came from.
+    fn note(&self, marks: &Marks, name: &str) {
+        self.reads.marks.borrow_mut().join(marks);
+        self.reads.origins.borrow_mut().note(marks, &self.scope.0.name_place_of(&self.id, self.part, name));
+    }
+
+    /// The first output of another resource that the value of an attribute waits for, as `TYPE.NAME.OUTPUT`.
+    pub(super) fn output_of(&self, name: &str) -> Option<String> {
+        let (value, place) = self.value(name).ok()??;
+        let residual = value.residual(&place);
+        let mut found = None;
+        residual.walk(&mut |part| match &part.kind {
+            Kind::Export { resource, attribute } if found.is_none() && self.is_output(resource, attribute) => {
+                found = Some(format!("{resource}.{attribute}"));
+            }
+            _ => {}
+        });
+        found
+    }
+
+    fn is_output(&self, resource: &ResourceId, name: &str) -> bool {
+        self.scope.0.modules.get(&resource.type_name).is_some_and(|module| module.description().output(name).is_some())
     }
 
     /// The value of the attribute that a path leads to.
@@ -114,7 +150,7 @@ impl Given {
                 Diagnostic::error(place, format!("`{}` names a resource that is not declared", attribute.name))
                     .hint("write its address without quotes: `TYPE.NAME`".to_owned())
             } else {
-                self.reads.marks.borrow_mut().join(&Marks::resource(&id));
+                self.note(&Marks::resource(&id), &attribute.name);
                 continue;
             };
             return Err(self.refuse(message));
@@ -137,6 +173,13 @@ fn secret(name: &str, place: &Place) -> Diagnostic {
     Diagnostic::error(place, format!("the sensitive value of `{name}` cannot be put into a bundle"))
         .label("sensitive")
         .note("a bundle of this version has no place that keeps secrets")
+        .hint("if it need not be kept secret, say so with `nonsensitive()`".to_owned())
+}
+
+fn secret_of_the_node(name: &str, place: &Place) -> Diagnostic {
+    Diagnostic::error(place, format!("the sensitive value of `{name}` cannot be handed to a module"))
+        .label("sensitive, and known on the node only")
+        .note("this version has no way to use on the node what a module may not see")
         .hint("if it need not be kept secret, say so with `nonsensitive()`".to_owned())
 }
 
@@ -174,15 +217,6 @@ impl Parameters for Given {
     }
 }
 
-/// Whether an object in `json` has the key by which secrets are told.
-fn holds_reserved_key(json: &Json) -> bool {
-    match json {
-        Json::Array(list) => list.iter().any(holds_reserved_key),
-        Json::Object(map) => map.iter().any(|(key, value)| key == "$secret" || holds_reserved_key(value)),
-        _ => false,
-    }
-}
-
 impl Compiler {
     /// The place of an attribute's value, by canonical name; of the whole part if it is not given.
     pub(super) fn place_of(&self, id: &ResourceId, part: Part, name: &str) -> Place {
@@ -190,6 +224,14 @@ impl Compiler {
         let spelling = self.declared.get(id).and_then(|declared| declared.spelling(part, name)).unwrap_or(name);
         let given = declaration.attributes_of(part).and_then(|attributes| attributes.get(spelling));
         given.map_or_else(|| declaration.place_of(part).clone(), |given| given.value.place.clone())
+    }
+
+    /// The place of an attribute's name, by canonical name; of the whole part if it is not given.
+    fn name_place_of(&self, id: &ResourceId, part: Part, name: &str) -> Place {
+        let declaration = self.declaration(id);
+        let spelling = self.declared.get(id).and_then(|declared| declared.spelling(part, name)).unwrap_or(name);
+        let given = declaration.attributes_of(part).and_then(|attributes| attributes.get(spelling));
+        given.map_or_else(|| declaration.place_of(part).clone(), |given| given.name_place.clone())
     }
 
     /// The place that a module's path to an attribute means; of the declaration if it leads nowhere.

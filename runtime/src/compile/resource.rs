@@ -1,6 +1,5 @@
 //! One declaration through its module's definition: what it holds, what it should be, what of it waits for the node.
 
-use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use serde_json::Value as Json;
@@ -9,21 +8,21 @@ use super::Compiler;
 use super::assets::Pending;
 use super::draft::NoDraft;
 use super::exports::Scope;
+use super::origins::Origins;
 use super::parameters::Given;
 use crate::engine::{DefinitionError, Footprint, Module, Parameters, Validated};
 use crate::language::diagnostic::Diagnostic;
-use crate::language::value::{Data, Marks, Value};
+use crate::language::value::{Data, Value};
 use crate::manifest::{Declaration, Part, Trail};
 use crate::model::catalog::{Control, Resource, Source, State};
-use crate::model::expression::{Expression, Place};
-use crate::model::ids::ResourceId;
+use crate::model::expression::Expression;
 
 /// A compiled declaration.
 pub(super) struct Built {
     /// As the catalog has it, but for the bytes that are not there yet: in their place stand placeholders.
     pub(super) resource: Resource,
-    /// The resources whose attributes it reads.
-    pub(super) reads: BTreeSet<ResourceId>,
+    /// The resources whose attributes and outputs it reads.
+    pub(super) origins: Origins,
     /// What the module's `compile` gave, before anything was put in.
     pub(super) compiled: Option<Json>,
     /// Bytes that are not there yet.
@@ -41,11 +40,11 @@ impl Compiler {
     /// Compiles one declaration; none if something is wrong with it, which has been told.
     pub(super) fn resource(self: &Rc<Self>, declaration: &Declaration) -> Option<Built> {
         let module = self.modules.get(&declaration.id.type_name)?;
-        let mut marks = Marks::default();
+        let mut origins = Origins::default();
         // The gate is looked at even where the rest is wrong: its mistakes are independent.
-        let control = self.control(declaration, &mut marks);
+        let control = self.control(declaration, &mut origins);
         let sound = self.declared[&declaration.id].sound;
-        let built = sound.then(|| self.built(declaration, module, &mut marks)).flatten();
+        let built = sound.then(|| self.built(declaration, module, &mut origins)).flatten();
         let Some((footprint, drafted)) = built else {
             self.examine(&self.given(declaration));
             return None;
@@ -53,7 +52,7 @@ impl Compiler {
         let Drafted { state, compiled, pending } = drafted;
         let resource = Resource {
             id: declaration.id.clone(),
-            source: source(&declaration.place),
+            source: Source::from(&declaration.place),
             claims: footprint.claims,
             effects: footprint.effects,
             affected_paths: footprint.affected_paths,
@@ -61,22 +60,22 @@ impl Compiler {
             control: control?,
             state,
         };
-        let reads = marks.resources().filter(|id| **id != declaration.id).cloned().collect();
-        Some(Built { resource, reads, compiled, pending })
+        Some(Built { resource, origins, compiled, pending })
     }
 
-    fn built(self: &Rc<Self>, declaration: &Declaration, module: &Module, marks: &mut Marks) -> Option<(Footprint, Drafted)> {
-        let footprint = self.footprint(declaration, module)?;
-        let drafted = self.state(declaration, module, &footprint, marks)?;
+    fn built(self: &Rc<Self>, declaration: &Declaration, module: &Module, origins: &mut Origins) -> Option<(Footprint, Drafted)> {
+        let footprint = self.footprint(declaration, module, origins)?;
+        let drafted = self.state(declaration, module, &footprint, origins)?;
         Some((footprint, drafted))
     }
 
-    fn footprint(self: &Rc<Self>, declaration: &Declaration, module: &Module) -> Option<Footprint> {
+    fn footprint(self: &Rc<Self>, declaration: &Declaration, module: &Module, origins: &mut Origins) -> Option<Footprint> {
         let given = self.given(declaration);
         let footprint = module.footprint(&declaration.id, Rc::clone(&given) as Rc<dyn Parameters>);
+        origins.join(&given.origins());
         match (footprint, given.deferred()) {
             (Ok(_) | Err(DefinitionError::Parameter), Some((part, name))) => {
-                self.evaluation.add(self.waits(declaration, part, &name, "it names what the resource manages"));
+                self.evaluation.add(self.waits(&given.of(part), declaration, part, &name, "it names what the resource manages"));
                 None
             }
             (Ok(footprint), None) => (!given.has_failed()).then_some(footprint),
@@ -92,7 +91,7 @@ impl Compiler {
         declaration: &Declaration,
         module: &Module,
         footprint: &Footprint,
-        marks: &mut Marks,
+        origins: &mut Origins,
     ) -> Option<Drafted> {
         let given = self.given(declaration);
         let compiled = module.compile(&declaration.id, Rc::clone(&given) as Rc<dyn Parameters>);
@@ -107,14 +106,14 @@ impl Compiler {
             }
         };
         // Content that the host has read for the module counts as what the module has read.
-        marks.join(&given.marks());
+        origins.join(&given.origins());
         match drafted {
             Ok(draft) => {
                 self.check_footprint(declaration, footprint, &draft.validated)?;
                 let state = State::Compiled { desired: draft.desired, semantics: draft.validated.semantics };
                 Some(Drafted { state, compiled: Some(draft.compiled), pending: draft.pending })
             }
-            Err(NoDraft::Waits) => self.deferred(declaration, module, marks),
+            Err(NoDraft::Waits) => self.deferred(declaration, module, origins),
             Err(NoDraft::Told) => None,
         }
     }
@@ -128,11 +127,11 @@ impl Compiler {
     }
 
     /// The gate, if it is sound: none within none where it is not.
-    fn control(self: &Rc<Self>, declaration: &Declaration, marks: &mut Marks) -> Option<Option<Control>> {
+    fn control(self: &Rc<Self>, declaration: &Declaration, origins: &mut Origins) -> Option<Option<Control>> {
         let Some(gate) = &declaration.meta.control else { return Some(None) };
         let mut condition = |word: &str, expression: &Option<Expression>| match expression {
             None => Some(None),
-            Some(expression) => self.condition(declaration, word, expression, marks).map(Some),
+            Some(expression) => self.condition(declaration, word, expression, origins).map(Some),
         };
         let (if_, unless) = (condition("if", &gate.if_), condition("unless", &gate.unless));
         Some(Some(Control { if_: if_?, unless: unless? }))
@@ -143,7 +142,7 @@ impl Compiler {
         declaration: &Declaration,
         word: &str,
         expression: &Expression,
-        marks: &mut Marks,
+        origins: &mut Origins,
     ) -> Option<Expression> {
         let value: Value = self.evaluation.expression(declaration, expression, &Scope(Rc::clone(self))).ok()?;
         let message = if value.marks().is_sensitive() {
@@ -152,8 +151,10 @@ impl Compiler {
             let summary = format!("`control {{ {word} }}` must be true or false, not {}", value.type_name());
             Diagnostic::error(&expression.place, summary)
         } else {
-            marks.join(&value.marks());
-            return Some(value.residual(&expression.place));
+            origins.note(&value.marks(), &expression.place);
+            let residual = value.residual(&expression.place);
+            origins.note_deferred(&residual, &expression.place);
+            return Some(residual);
         };
         self.evaluation.add(message);
         None
@@ -163,11 +164,18 @@ impl Compiler {
         Given::new(Scope(Rc::clone(self)), declaration.id.clone(), Trail::default())
     }
 
-    pub(super) fn waits(&self, declaration: &Declaration, part: Part, name: &str, why: &str) -> Diagnostic {
+    /// Tells of an attribute that only the node knows and that must be known here.
+    pub(super) fn waits(&self, given: &Given, declaration: &Declaration, part: Part, name: &str, why: &str) -> Diagnostic {
         let place = self.place_of(&declaration.id, part, name);
-        Diagnostic::error(&place, format!("`{name}` cannot wait for the node: {why}"))
-            .label("known on the node only")
-            .hint("pass the facts of the node: `--target FACTS.json`, as `runtime facts --json` prints them".to_owned())
+        let message =
+            Diagnostic::error(&place, format!("`{name}` cannot wait for the node: {why}")).label("known on the node only");
+        match given.output_of(name) {
+            Some(output) => message
+                .note(format!("`{output}` is known once that resource has been applied, and never before"))
+                .hint("give a value that is known when the manifest is compiled, and tell it to both resources".to_owned()),
+            None => message
+                .hint("pass the facts of the node: `--target FACTS.json`, as `runtime facts --json` prints them".to_owned()),
+        }
     }
 
     /// Tells of a module that breaks the contract.
@@ -176,9 +184,4 @@ impl Compiler {
         let message = Diagnostic::error(&declaration.place, summary);
         self.evaluation.add(message.note("this is a defect of the module, not of the manifest"));
     }
-}
-
-/// A place as catalogs have it.
-fn source(place: &Place) -> Source {
-    Source { file: place.file.to_string(), line: place.line, column: place.column }
 }

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -109,7 +110,7 @@ impl Scribe<'_> {
             effects: validated.footprint.effects,
             affected_paths: validated.footprint.affected_paths,
         };
-        let peers = Rc::new(vec![peer]);
+        let peers = Arc::new(vec![peer]);
         self.ask("relationships", &sample.name, |session| session.relationships(&id, Some(desired), peers));
     }
 

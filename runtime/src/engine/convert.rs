@@ -225,8 +225,12 @@ pub(super) fn derived_edges(id: &ResourceId, from: Vec<wit::Edge>) -> Result<Vec
                 wit::EdgeReason::Action(key) => EdgeReason::Action(message(&key)),
             },
         };
-        if derived.prerequisite != *id && derived.dependent != *id {
-            return Err(format!("an edge that does not have `{id}` at one end"));
+        let DerivedEdge { prerequisite, dependent, .. } = &derived;
+        if prerequisite != id && dependent != id {
+            return Err(format!("an order of `{prerequisite}` before `{dependent}`, neither of which is `{id}`"));
+        }
+        if prerequisite == dependent {
+            return Err(format!("an order of `{id}` before itself"));
         }
         Ok(derived)
     };

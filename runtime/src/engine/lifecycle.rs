@@ -3,6 +3,7 @@
 //! The attempt knows phases and the one deadline; what a phase may do is decided by host-functions.
 
 mod answers;
+mod outcome;
 mod translate;
 
 use std::time::{Duration, Instant};
@@ -36,9 +37,6 @@ const MAX_HANDLES: usize = 1_000;
 /// How many changes or conflicts an answer may list.
 const MAX_LIST: usize = 4_096;
 
-/// The longest output of an outcome that is kept, in bytes.
-const MAX_OUTPUT_BYTES: usize = 64 << 10;
-
 /// What a store of one attempt holds.
 pub(super) struct LifecycleState {
     host: HostContext,
@@ -65,6 +63,8 @@ pub struct Attempt {
     store: Store<LifecycleState>,
     guest: ResourceType,
     work: Option<ResourceAny>,
+    /// Whether that work deletes the object.
+    deletes: bool,
     started: Instant,
     limit: Duration,
     over: bool,
@@ -93,7 +93,7 @@ impl Attempt {
         match module.instantiate(&mut store).await {
             Ok(guest) => {
                 let module = module.clone();
-                Ok(Self { module, store, guest, work: None, started, limit: limits.deadline, over: false })
+                Ok(Self { module, store, guest, work: None, deletes: false, started, limit: limits.deadline, over: false })
             }
             Err(error) => {
                 let exceeded = store.data().limiter.exceeded().cloned();
@@ -164,12 +164,13 @@ impl Attempt {
         match self.answer(FUNCTION, answer)? {
             wit::CheckResult::InSync(reading) => Ok(CheckResult::InSync(Reading {
                 observed: self.json(FUNCTION, reading.observed)?,
-                outputs: self.json(FUNCTION, reading.outputs)?,
+                outputs: self.outputs(FUNCTION, reading.outputs)?,
             })),
             wit::CheckResult::Skipped(reason) => Ok(CheckResult::Skipped(convert::message(&reason))),
             wit::CheckResult::CannotPlan(reason) => Ok(CheckResult::CannotPlan(convert::message(&reason))),
             wit::CheckResult::NeedsApply(needed) => {
                 self.work = Some(needed.work);
+                self.deletes = needed.action == wit::Action::Delete;
                 Ok(CheckResult::NeedsApply(Needed {
                     action: translate::action(needed.action),
                     changes: self.changes(FUNCTION, needed.changes)?,
@@ -279,18 +280,6 @@ impl Attempt {
     fn json(&mut self, function: &'static str, text: Option<String>) -> Result<Option<Json>, CallError> {
         let parsed = text.as_deref().map(convert::parse_json).transpose();
         parsed.map_err(|message| self.broken(function, message))
-    }
-
-    fn outcome(&mut self, function: &'static str, from: wit::Outcome) -> Result<Outcome, AttemptError> {
-        Ok(Outcome {
-            outputs: self.json(function, from.outputs)?,
-            executed: from.executed,
-            handled_refresh: from.handled_refresh,
-            output: from.output.map(|text| {
-                let end = text.floor_char_boundary(MAX_OUTPUT_BYTES);
-                crate::model::key::escape(&text[..end])
-            }),
-        })
     }
 
     fn changes(&mut self, function: &'static str, from: Vec<wit::Change>) -> Result<Vec<GuestChange>, CallError> {

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use serde_json::Value as Json;
 
@@ -99,7 +100,7 @@ impl Module {
         &self,
         id: &ResourceId,
         desired: Option<&Json>,
-        peers: Rc<Vec<Peer>>,
+        peers: Arc<Vec<Peer>>,
     ) -> Result<Vec<DerivedEdge>, DefinitionError> {
         self.session("relationships")?.relationships(id, desired, peers)
     }
@@ -194,7 +195,7 @@ impl Session {
         &mut self,
         id: &ResourceId,
         desired: Option<&Json>,
-        peers: Rc<Vec<Peer>>,
+        peers: Arc<Vec<Peer>>,
     ) -> Result<Vec<DerivedEdge>, DefinitionError> {
         self.call.restart();
         let desired = desired.map(|desired| self.module.argument("relationships", desired)).transpose()?;

@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use super::evaluate::{Budget, Evaluated, Failure, Scope, evaluate, whole};
 use super::functions::{self, Run};
-use super::value::Value;
+use super::value::{Marks, Value};
 use crate::model::expression::{Expression, ForForm, Kind, Place};
 use crate::model::ids::ResourceId;
 use crate::model::kind::Unshown;
@@ -16,11 +16,11 @@ pub trait NodeScope {
     /// The fact at a path, if there is one.
     fn fact(&self, path: &[String]) -> Option<Json>;
 
-    /// An attribute that a resource exports, after it was managed.
+    /// An attribute that a resource exports, or an output of one that has had its turn.
     ///
     /// # Errors
     /// With what stands in the way, in words.
-    fn output(&self, resource: &ResourceId, attribute: &str) -> Result<Json, String>;
+    fn export(&self, resource: &ResourceId, name: &str) -> Result<Settled, String>;
 }
 
 /// A value on the node. Its debug output says what kind it is, and no more.
@@ -28,7 +28,7 @@ pub trait NodeScope {
 pub struct Settled {
     /// The value.
     pub json: Json,
-    /// Whether the manifest marked it, or a part of it, as sensitive.
+    /// Whether the manifest, or the output that it came from, marks it or a part of it as sensitive.
     pub sensitive: bool,
 }
 
@@ -94,8 +94,10 @@ impl Scope for OnNode<'_> {
     }
 
     fn export(&self, resource: &ResourceId, attribute: &str, place: &Place, _depth: u32) -> Evaluated {
-        let json = self.scope.output(resource, attribute).map_err(|message| Failure::fatal(place, message))?;
-        Value::from_json(&json).map_err(|error| Failure::wrong(place, error.to_string()))
+        let Settled { json, sensitive } =
+            self.scope.export(resource, attribute).map_err(|message| Failure::fatal(place, message))?;
+        let value = Value::from_json(&json).map_err(|error| Failure::wrong(place, error.to_string()))?;
+        Ok(if sensitive { value.marked(&Marks::sensitive()) } else { value })
     }
 }
 
@@ -168,8 +170,12 @@ mod tests {
             (path == ["hostname"]).then(|| json!("web1"))
         }
 
-        fn output(&self, resource: &ResourceId, attribute: &str) -> Result<Json, String> {
-            if attribute == "path" { Ok(json!("/x")) } else { Err(format!("`{resource}` failed")) }
+        fn export(&self, resource: &ResourceId, name: &str) -> Result<Settled, String> {
+            match name {
+                "path" => Ok(Settled { json: json!("/x"), sensitive: false }),
+                "token" => Ok(Settled { json: json!("t"), sensitive: true }),
+                _ => Err(format!("`{resource}` failed")),
+            }
         }
     }
 
@@ -193,6 +199,15 @@ mod tests {
         assert_eq!(settle(json!(["fact", "a.hcl:1:9+1", "no", "such"])).unwrap_err().to_string(), "there is no fact `no.such`");
         assert_eq!(settle(json!(["fail", "a.hcl:1:9+1", "message"])).unwrap_err().to_string(), "message");
         assert!(settle(json!(["call", "a.hcl:1:1+1", "file", ["literal", "1:1+1", "/etc/shadow"]])).is_err());
+    }
+
+    #[test]
+    fn what_is_made_of_a_sensitive_output_is_sensitive() {
+        let token = json!(["export", "1:9+1", "exec.a", "token"]);
+        let made = settle(json!(["template", "a.hcl:1:1+1", token, ["literal", "1:3+4", "-x"]])).unwrap();
+        assert!(made.sensitive && made.json == json!("t-x"));
+        let revealed = settle(json!(["call", "a.hcl:1:1+1", "nonsensitive", token])).unwrap();
+        assert!(!revealed.sensitive);
     }
 
     #[test]

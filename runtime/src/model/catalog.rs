@@ -11,9 +11,9 @@ use serde_json::Value as Json;
 
 use super::asset::AssetRef;
 use super::digest::{AssetDigest, ComponentDigest};
-use super::expression::Expression;
+use super::expression::{Expression, Place};
 use super::ids::{OwnerName, ResourceId, TypeName};
-use super::key::Key;
+use super::key::{Key, escape};
 use super::kind::Unshown;
 
 /// The one catalog version that this program writes and reads.
@@ -47,7 +47,7 @@ pub struct Catalog {
     pub assets: BTreeMap<AssetDigest, Asset>,
     /// Every resource, in an order that respects `edges`.
     pub resources: Vec<Resource>,
-    /// What must go before what; sorted, without duplicates.
+    /// What must go before what; sorted, each pair at most once for a reason.
     pub edges: Vec<Edge>,
 }
 
@@ -205,6 +205,13 @@ impl Claim {
         let qualifiers = self.qualifier == other.qualifier || self.qualifier == "*" || other.qualifier == "*";
         self.domain == other.domain && qualifiers && keys_overlap(&self.domain, &self.key.0, &other.key.0)
     }
+
+    /// Whether whoever holds this one holds `other` too.
+    pub fn covers(&self, other: &Claim) -> bool {
+        let qualifier = self.qualifier == other.qualifier || self.qualifier == "*";
+        let key = self.key == other.key || (self.domain == "path" && is_beneath(&other.key.0, &self.key.0));
+        self.domain == other.domain && qualifier && key
+    }
 }
 
 fn keys_overlap(domain: &str, left: &[u8], right: &[u8]) -> bool {
@@ -240,6 +247,15 @@ pub struct Edge {
     pub dependent: ResourceId,
     /// Why.
     pub reason: EdgeReason,
+    /// What it comes from: the entry of `require` or `before`, the attribute that reads, or the declaration whose module derived it.
+    pub source: Source,
+}
+
+impl Edge {
+    /// All but where it comes from: no two edges of a catalog are equal in this.
+    pub fn key(&self) -> (&ResourceId, &ResourceId, &EdgeReason) {
+        (&self.prerequisite, &self.dependent, &self.reason)
+    }
 }
 
 /// Why one resource goes before another.
@@ -258,6 +274,29 @@ pub enum EdgeReason {
     Action(String),
 }
 
+impl EdgeReason {
+    /// Whether a resource type derived it, so that a node can have it derived again.
+    pub fn is_derived(&self) -> bool {
+        match self {
+            Self::Derived(_) | Self::Action(_) => true,
+            Self::Require | Self::Before | Self::Reference => false,
+        }
+    }
+}
+
+/// For messages; the words of a resource type are escaped.
+impl fmt::Display for EdgeReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Require => f.write_str("`require`"),
+            Self::Before => f.write_str("`before`"),
+            Self::Reference => f.write_str("it is read there"),
+            Self::Derived(words) => f.write_str(&escape(words)),
+            Self::Action(key) => write!(f, "it needs the action `{}` after it", escape(key)),
+        }
+    }
+}
+
 /// A place in a manifest.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -268,6 +307,19 @@ pub struct Source {
     pub line: u32,
     /// In characters, from 1.
     pub column: u32,
+}
+
+impl From<&Place> for Source {
+    fn from(place: &Place) -> Self {
+        Self { file: place.file.to_string(), line: place.line, column: place.column }
+    }
+}
+
+/// `site.hcl:8:3`, the file's name escaped.
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", escape(&self.file), self.line, self.column)
+    }
 }
 
 #[cfg(test)]
@@ -309,5 +361,18 @@ mod tests {
         assert!(!file.overlaps(&claim("unit", "/srv/x/a", "")));
         assert!(claim("path", "/a", "*").overlaps(&claim("path", "/a", "mode")));
         assert!(!claim("path", "/a", "mode").overlaps(&claim("path", "/a", "content")));
+    }
+
+    #[test]
+    fn a_claim_covers_itself_its_parts_and_what_is_beneath() {
+        let tree = claim("path", "/srv/**", "*");
+        for part in [&tree, &claim("path", "/srv/a", "mode"), &claim("path", "/srv/a/**", "")] {
+            assert!(tree.covers(part), "{part:?}");
+        }
+        for other in [claim("path", "/srv", ""), claim("path", "/**", ""), claim("unit", "/srv/a", "")] {
+            assert!(!tree.covers(&other), "{other:?}");
+        }
+        assert!(!claim("path", "/srv/a", "mode").covers(&claim("path", "/srv/a", "")));
+        assert!(!claim("path", "/srv/a", "mode").covers(&claim("path", "/srv/a", "*")));
     }
 }

@@ -8,7 +8,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-pub use self::attribute_type::{AttributeType, TypeError, is_secret_slot};
+pub use self::attribute_type::{AttributeType, TypeError, holds_reserved_key, is_secret_slot};
 use super::ids::TypeName;
 use super::kind::{Unshown, kind_of};
 

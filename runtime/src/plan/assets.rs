@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Cursor, Read};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use host_functions::assets::AssetSource;
 use host_functions::digest::Digest;
@@ -13,12 +13,24 @@ use crate::model::digest::AssetDigest;
 /// Where host functions get assets from.
 pub struct RunAssets {
     bundle: Bundle,
-    made: BTreeMap<AssetDigest, Arc<[u8]>>,
+    made: RwLock<Made>,
 }
 
+/// Content that deferred values became, by digest.
+pub(super) type Made = BTreeMap<AssetDigest, Arc<[u8]>>;
+
 impl RunAssets {
-    pub(super) fn new(bundle: Bundle, made: BTreeMap<AssetDigest, Arc<[u8]>>) -> Self {
-        Self { bundle, made }
+    pub(super) fn new(bundle: Bundle, made: Made) -> Self {
+        Self { bundle, made: RwLock::new(made) }
+    }
+
+    /// Adds what a resource became at its turn.
+    pub(super) fn add(&self, made: Made) {
+        self.made.write().unwrap_or_else(PoisonError::into_inner).extend(made);
+    }
+
+    fn made(&self, digest: AssetDigest) -> Option<Arc<[u8]>> {
+        self.made.read().unwrap_or_else(PoisonError::into_inner).get(&digest).cloned()
     }
 }
 
@@ -28,15 +40,15 @@ fn asset(digest: &Digest) -> AssetDigest {
 
 impl AssetSource for RunAssets {
     fn size(&self, digest: &Digest) -> Option<u64> {
-        match self.made.get(&asset(digest)) {
+        match self.made(asset(digest)) {
             Some(bytes) => Some(bytes.len() as u64),
             None => self.bundle.asset_size(asset(digest)).ok(),
         }
     }
 
     fn open(&self, digest: &Digest) -> io::Result<Box<dyn Read + Send>> {
-        if let Some(bytes) = self.made.get(&asset(digest)) {
-            return Ok(Box::new(Cursor::new(Arc::clone(bytes))));
+        if let Some(bytes) = self.made(asset(digest)) {
+            return Ok(Box::new(Cursor::new(bytes)));
         }
         let reader = self.bundle.asset_reader(asset(digest)).map_err(|error| io::Error::new(io::ErrorKind::NotFound, error))?;
         Ok(Box::new(reader))

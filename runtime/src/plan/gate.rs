@@ -5,7 +5,7 @@ use std::rc::Rc;
 use serde_json::Value as Json;
 
 use super::values::{NodeValues, Scope};
-use crate::language::evaluate_on_node;
+use crate::language::{Settled, evaluate_on_node};
 use crate::model::catalog::Resource;
 use crate::model::expression::Expression;
 use crate::model::report::{Action, Outcome, ResourceReport};
@@ -40,8 +40,11 @@ pub(super) fn skipped(resource: &Resource, reason: String) -> Box<ResourceReport
 }
 
 fn holds(word: &str, condition: &Expression, node: &Rc<NodeValues>) -> Result<bool, String> {
-    match evaluate_on_node(condition, &Scope(Rc::clone(node))).map(|settled| settled.json) {
-        Ok(Json::Bool(holds)) => Ok(holds),
+    match evaluate_on_node(condition, &Scope(Rc::clone(node))) {
+        Ok(settled) if settled.sensitive => {
+            Err(format!("a sensitive value cannot decide whether a resource is managed ({})", condition.place))
+        }
+        Ok(Settled { json: Json::Bool(holds), .. }) => Ok(holds),
         Ok(_) => Err(format!("`control {{ {word} }}` is not true or false ({})", condition.place)),
         Err(error) => Err(format!("`control {{ {word} }}` cannot be evaluated: {error}")),
     }

@@ -13,24 +13,44 @@ use crate::model::ids::{ResourceId, TypeName};
 /// The managed resources of each type, and which types need not be asked again.
 #[derive(Clone, Default)]
 pub struct Groups {
-    members: Arc<BTreeMap<TypeName, Vec<(ResourceId, Json)>>>,
+    /// Those of which it is known what they should be. One that waits for others is added at its turn.
+    members: Arc<Mutex<BTreeMap<TypeName, Group>>>,
     /// Types that said `unsupported`: without dynamic claims, and without conflicts.
     silent: Arc<Mutex<(BTreeSet<TypeName>, BTreeSet<TypeName>)>>,
 }
 
+/// Resources of one type with their desired states, by address. Shared with calls that are under way.
+type Group = Arc<Vec<(ResourceId, Json)>>;
+
 impl Groups {
-    /// The groups of what is ready.
-    pub(super) fn of<'a>(ready: impl Iterator<Item = &'a Ready>) -> Self {
+    /// Takes up everything that is ready before the walk.
+    pub(super) fn fill<'a>(&self, ready: impl Iterator<Item = &'a Ready>) {
         let mut members: BTreeMap<TypeName, Vec<(ResourceId, Json)>> = BTreeMap::new();
         for ready in ready {
             members.entry(ready.id.type_name.clone()).or_default().push((ready.id.clone(), ready.desired.clone()));
         }
-        Self { members: Arc::new(members), silent: Arc::default() }
+        members.values_mut().for_each(|group| group.sort_by(|left, right| left.0.cmp(&right.0)));
+        *self.members() = members.into_iter().map(|(name, group)| (name, Arc::new(group))).collect();
+    }
+
+    /// Adds a resource of which it has become known what it should be.
+    pub(super) fn add(&self, ready: &Ready) {
+        let mut groups = self.members();
+        let group = Arc::make_mut(groups.entry(ready.id.type_name.clone()).or_default());
+        let place = group.partition_point(|(id, _)| *id < ready.id);
+        group.insert(place, (ready.id.clone(), ready.desired.clone()));
+    }
+
+    /// Takes a resource out that will not be managed after all.
+    pub(super) fn remove(&self, id: &ResourceId) {
+        if let Some(group) = self.members().get_mut(&id.type_name) {
+            Arc::make_mut(group).retain(|(member, _)| member != id);
+        }
     }
 
     /// The types that have managed resources.
-    pub(super) fn types(&self) -> impl Iterator<Item = &TypeName> {
-        self.members.keys()
+    pub(super) fn types(&self) -> Vec<TypeName> {
+        self.members().keys().cloned().collect()
     }
 
     /// Whether the type has said that it never has claims that only the node can tell.
@@ -67,17 +87,21 @@ impl Groups {
         type_name: &TypeName,
         reason: &Reason,
     ) -> Result<Vec<Conflict>, AttemptError> {
-        let Some(group) = self.members.get(type_name) else { return Ok(Vec::new()) };
+        let Some(group) = self.members().get(type_name).cloned() else { return Ok(Vec::new()) };
         if self.silent().1.contains(type_name) {
             return Ok(Vec::new());
         }
-        match attempt.composition_conflicts(group, reason).await {
+        match attempt.composition_conflicts(&group, reason).await {
             Err(AttemptError::Module(LifecycleError { unsupported: true, .. })) => {
                 self.silent().1.insert(type_name.clone());
                 Ok(Vec::new())
             }
             answer => answer,
         }
+    }
+
+    fn members(&self) -> std::sync::MutexGuard<'_, BTreeMap<TypeName, Group>> {
+        self.members.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn silent(&self) -> std::sync::MutexGuard<'_, (BTreeSet<TypeName>, BTreeSet<TypeName>)> {

@@ -9,7 +9,9 @@ use host_functions::{HostContext, Node};
 
 use super::{Groups, Planned, Ready, RunAssets};
 use crate::engine::{Attempt, AttemptError, AttemptLimits, CallError, Conflict, Diagnostic, LifecycleError, Reason, Safety};
+use crate::model::catalog::Claim;
 use crate::model::ids::TypeName;
+use crate::model::key::escape;
 use crate::model::report::{EffectClass, Failure, Outcome, Phase, ResourceReport};
 use crate::policy::{self, Refusal, Want};
 
@@ -35,9 +37,32 @@ impl Inspection<'_> {
         }
         let mut conflicts = Vec::new();
         for type_name in self.groups.types() {
-            conflicts.extend(self.conflicts(type_name, resources).await);
+            conflicts.extend(self.conflicts(&type_name, resources).await);
         }
         conflicts
+    }
+
+    /// Inspects one that has become known at its turn, when claims can be taken no more: what it holds must lie within what its declaration
+    /// took. From then on it counts in its type's composition, unless that forbids it.
+    ///
+    /// # Errors
+    /// With the report of a resource that has thereby ended.
+    pub(super) async fn late(&self, ready: &mut Ready) -> Result<(), Box<ResourceReport>> {
+        let safety = self.safety(ready).await.map_err(|failure| failure.of(ready))?;
+        if let Some(claim) = safety.claims.iter().find(|claim| !ready.claims.iter().any(|own| own.covers(claim))) {
+            return Err(Failed::beyond(claim).of(ready));
+        }
+        ready.safety = safety;
+        self.groups.add(ready);
+        let conflicts = self.conflicts_of_type(ready).await;
+        let refused = conflicts.map(|conflicts| conflicts.into_iter().find(|conflict| conflict.resources.contains(&ready.id)));
+        let failed = match refused {
+            Ok(None) => return Ok(()),
+            Ok(Some(conflict)) => Failed::refused(conflict.message, None),
+            Err(failure) => failure,
+        };
+        self.groups.remove(&ready.id);
+        Err(failed.of(ready))
     }
 
     async fn safety(&self, ready: &Ready) -> Result<Safety, Failed> {
@@ -63,12 +88,7 @@ impl Inspection<'_> {
             _ => None,
         });
         let Some(longest) = ready.max_by_key(|ready| ready.limits.deadline) else { return Vec::new() };
-        let asked = async {
-            let mut attempt = self.attempt(longest, longest.limits).await?;
-            let conflicts = self.groups.conflicts(&mut attempt, type_name, &Reason::default()).await;
-            believed(conflicts, &mut attempt)
-        };
-        match asked.await {
+        match self.conflicts_of_type(longest).await {
             Ok(conflicts) => conflicts,
             Err(failure) => {
                 for planned in resources.iter_mut() {
@@ -81,6 +101,13 @@ impl Inspection<'_> {
                 Vec::new()
             }
         }
+    }
+
+    /// Conflicts within the type of `ready`, under its deadline.
+    async fn conflicts_of_type(&self, ready: &Ready) -> Result<Vec<Conflict>, Failed> {
+        let mut attempt = self.attempt(ready, ready.limits).await?;
+        let conflicts = self.groups.conflicts(&mut attempt, &ready.id.type_name, &Reason::default()).await;
+        believed(conflicts, &mut attempt)
     }
 
     async fn attempt(&self, ready: &Ready, limits: AttemptLimits) -> Result<Attempt, Failed> {
@@ -96,7 +123,7 @@ fn believed<T>(answer: Result<T, AttemptError>, attempt: &mut Attempt) -> Result
         (Ok(answer), None) => Ok(answer),
         (Ok(_), Some(denial)) => {
             let message = format!("the module tried to change the node in an inspection: {denial}");
-            Err(Failed { outcome: Outcome::Refused, attribute: None, message, hint: None, limit: None })
+            Err(Failed::refused(message, None))
         }
         (Err(error), _) => Err(Failed::new(error, attempt)),
     }
@@ -123,6 +150,16 @@ impl Failed {
             Some(denial) => Self { outcome: Outcome::Refused, message: denial.to_string(), hint: denial.hint(), ..failed },
             None => failed,
         }
+    }
+
+    fn refused(message: String, hint: Option<String>) -> Self {
+        Self { outcome: Outcome::Refused, attribute: None, message, hint, limit: None }
+    }
+
+    fn beyond(claim: &Claim) -> Self {
+        let object = format!("{} `{}`", escape(&claim.domain), claim.key);
+        let message = format!("on this node it also holds the {object}, which its declaration does not");
+        Self::refused(message, Some("what waits for another resource's outputs takes no claims at its turn".into()))
     }
 
     fn of(&self, ready: &Ready) -> Box<ResourceReport> {
@@ -155,6 +192,6 @@ impl From<Diagnostic> for Failed {
 impl From<Refusal> for Failed {
     fn from(refusal: Refusal) -> Self {
         let hint = refusal.row.map(|row| format!("the owner of this node can allow it in the policy:\n{row}"));
-        Self { outcome: Outcome::Refused, attribute: None, message: refusal.reason, hint, limit: None }
+        Self::refused(refusal.reason, hint)
     }
 }

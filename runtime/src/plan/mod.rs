@@ -1,15 +1,20 @@
 //! The step that settles, for each resource of an admitted bundle, what it will be held to on this node.
 //!
 //! In graph order: its gate, its deferred values, the claims that only the node can tell; then conflicts within each type. It reads
-//! the node and changes nothing. What differs, it does not ask: that is for each resource's own turn, in apply.
+//! the node and changes nothing. What differs, it does not ask: that is for each resource's own turn, in apply. What waits for the outputs
+//! of others is left as [`Waiting`], which the walk has settled at its turn.
 
 mod assets;
 mod gate;
 mod groups;
+mod hold;
 mod inspect;
+mod outputs;
 mod resolve;
 pub(crate) mod rights;
+mod sources;
 mod values;
+mod waiting;
 
 use std::sync::Arc;
 
@@ -17,14 +22,19 @@ use host_functions::Node;
 use host_functions::rights::Rights;
 use serde_json::Value as Json;
 
+use self::resolve::Settled;
+use self::sources::Sources;
+use self::waiting::Settler;
 use crate::engine::{AttemptLimits, Module, Safety};
 use crate::model::catalog::{Claim, Resource, Semantics};
 use crate::model::ids::ResourceId;
 use crate::model::report::{Action, EffectClass, Failure, Outcome, Phase, ResourceReport};
-use crate::receipt::Admitted;
+use crate::receipt::{Admitted, AdmittedModule};
 
 pub use assets::RunAssets;
 pub use groups::Groups;
+pub use outputs::{Available, Outputs};
+pub use waiting::Waiting;
 
 /// What each resource is held to, in catalog order.
 pub struct Plan {
@@ -34,6 +44,8 @@ pub struct Plan {
     pub groups: Groups,
     /// Content that resources name: of the bundle, and made on this node.
     pub assets: Arc<RunAssets>,
+    /// Where the walk notes what resources put out, for those that wait for it.
+    pub outputs: Outputs,
     /// Resources that cannot be managed together here; then the run is refused.
     pub conflicts: Vec<crate::engine::Conflict>,
 }
@@ -44,6 +56,8 @@ pub enum Planned {
     Ended(Box<ResourceReport>),
     /// It may take its turn.
     Ready(Box<Ready>),
+    /// It reads outputs of others, and is settled at its turn.
+    Waiting(Waiting),
 }
 
 /// A resource that may take its turn.
@@ -77,24 +91,29 @@ impl Ready {
 ///
 /// Runs definitions and inspections, so it blocks: call it outside asynchronous code, with the runtime that attempts use.
 pub fn plan(admitted: &Admitted, node: &Arc<Node>, runtime: &tokio::runtime::Handle) -> Plan {
-    let settled = crate::engine::on_large_stack(|| resolve::settle_all(admitted, node.facts()));
-    let assets = Arc::new(RunAssets::new(admitted.bundle.clone(), settled.assets));
-    let mut resources: Vec<Planned> = settled
-        .resources
-        .into_iter()
-        .zip(&admitted.catalog.resources)
-        .map(|(settled, resource)| match settled {
-            resolve::Settled::Ended(report) => Planned::Ended(report),
-            resolve::Settled::Known(state) => Planned::Ready(Box::new(ready(admitted, resource, *state))),
-        })
-        .collect();
-    let groups = Groups::of(resources.iter().filter_map(|planned| match planned {
+    let outputs = Outputs::default();
+    let sources = Arc::new(Sources::new(admitted, node.facts(), outputs.clone()));
+    let (settled, made) = crate::engine::on_large_stack(|| resolve::settle_all(&sources));
+    let assets = Arc::new(RunAssets::new(admitted.bundle.clone(), made));
+    let groups = Groups::default();
+    let settler = Settler { sources, node: Arc::clone(node), assets: Arc::clone(&assets), groups: groups.clone() };
+    let settler = Arc::new(settler);
+    let of_place = |(place, settled)| match settled {
+        Settled::Ended(report) => Planned::Ended(report),
+        Settled::Waiting(_) => Planned::Waiting(Waiting::new(&settler, place)),
+        Settled::Known(state) => {
+            let resource = &admitted.catalog.resources[place];
+            Planned::Ready(Box::new(ready(settler.sources.module(&resource.id), resource, *state)))
+        }
+    };
+    let mut resources: Vec<Planned> = settled.into_iter().enumerate().map(of_place).collect();
+    groups.fill(resources.iter().filter_map(|planned| match planned {
         Planned::Ready(ready) => Some(ready.as_ref()),
-        Planned::Ended(_) => None,
+        Planned::Ended(_) | Planned::Waiting(_) => None,
     }));
     let inspection = inspect::Inspection { node, assets: &assets, groups: &groups };
     let conflicts = runtime.block_on(inspection.run(&mut resources));
-    Plan { resources, groups, assets, conflicts }
+    Plan { resources, groups, assets, outputs, conflicts }
 }
 
 /// The desired state of a resource on this node, with what its type says of it.
@@ -104,15 +123,14 @@ struct KnownState {
     semantics: Semantics,
 }
 
-fn ready(admitted: &Admitted, resource: &Resource, state: KnownState) -> Ready {
-    let admitted_module = &admitted.modules[&resource.id.type_name];
+fn ready(admitted: &AdmittedModule, resource: &Resource, state: KnownState) -> Ready {
     Ready {
         id: resource.id.clone(),
-        module: admitted_module.module.clone(),
+        module: admitted.module.clone(),
         claims: resource.claims.clone(),
         safety: Safety::default(),
-        rights: rights::of(admitted_module, resource, &state.semantics),
-        limits: rights::limits(admitted_module, resource, &state.semantics),
+        rights: rights::of(admitted, resource, &state.semantics),
+        limits: rights::limits(admitted, resource, &state.semantics),
         desired: state.desired,
         desired_text: state.desired_text,
     }

@@ -2,13 +2,16 @@
 //!
 //! What comes out is held to the catalog: a definition that gives other claims or effects here than on the controller is refused.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use serde_json::Value as Json;
 
+use super::assets::Made;
+use super::hold::hold;
+use super::outputs::Unread;
+use super::sources::Sources;
 use super::values::{NodeParameters, NodeValues};
 use super::{KnownState, failed, gate};
 use crate::engine::{AssetRequest, AssetSource, DefinitionError, Module, Parameters, Validated};
@@ -16,38 +19,41 @@ use crate::model::asset::AssetRef;
 use crate::model::catalog::{Resource, State};
 use crate::model::digest::AssetDigest;
 use crate::model::report::{Outcome, Phase, ResourceReport};
-use crate::receipt::Admitted;
-
-/// Every resource settled, and the content that deferred values became.
-pub(super) struct SettledAll {
-    pub(super) resources: Vec<Settled>,
-    pub(super) assets: BTreeMap<AssetDigest, Arc<[u8]>>,
-}
 
 /// A resource settled.
 pub(super) enum Settled {
     /// It has ended: its gate is closed, or its values cannot be settled.
     Ended(Box<ResourceReport>),
+    /// It reads an output that is not known.
+    Waiting(Unread),
     /// What it should be.
     Known(Box<KnownState>),
 }
 
-/// Settles every resource, in catalog order. To be called on a large stack.
-pub(super) fn settle_all(admitted: &Admitted, facts: &Json) -> SettledAll {
-    let places = admitted.catalog.resources.iter().enumerate().map(|(place, resource)| (resource.id.clone(), place));
-    let node = Rc::new(NodeValues {
-        places: places.collect(),
-        catalog: Arc::clone(&admitted.catalog),
-        modules: admitted.modules.iter().map(|(name, admitted)| (name.to_string(), admitted.module.clone())).collect(),
-        facts: facts.clone(),
-        reading: RefCell::default(),
-    });
-    let mut assets = BTreeMap::new();
-    let resources = admitted.catalog.resources.iter().map(|resource| settle(&node, resource, &mut assets)).collect();
-    SettledAll { resources, assets }
+/// Settles every resource, in catalog order, and gives the content that deferred values became. To be called on a large stack.
+pub(super) fn settle_all(sources: &Arc<Sources>) -> (Vec<Settled>, Made) {
+    let mut made = Made::new();
+    let settled = sources.catalog.resources.iter().map(|resource| settle(sources, resource, &mut made)).collect();
+    (settled, made)
 }
 
-fn settle(node: &Rc<NodeValues>, resource: &Resource, assets: &mut BTreeMap<AssetDigest, Arc<[u8]>>) -> Settled {
+/// Settles one resource. To be called on a large stack.
+pub(super) fn settle_one(sources: &Arc<Sources>, resource: &Resource) -> (Settled, Made) {
+    let mut made = Made::new();
+    (settle(sources, resource, &mut made), made)
+}
+
+/// An output that is not known decides, whatever else comes of it: a module may take the failed read for anything.
+fn settle(sources: &Arc<Sources>, resource: &Resource, made: &mut Made) -> Settled {
+    let node = Rc::new(NodeValues::new(sources));
+    let settled = settle_with(&node, resource, made);
+    match node.unread.take() {
+        Some(unread) => Settled::Waiting(unread),
+        None => settled,
+    }
+}
+
+fn settle_with(node: &Rc<NodeValues>, resource: &Resource, assets: &mut Made) -> Settled {
     match gate::closed(resource, node) {
         Ok(None) => {}
         Ok(Some(reason)) => return Settled::Ended(gate::skipped(resource, reason)),
@@ -69,15 +75,14 @@ fn settle_deferred(
     node: &Rc<NodeValues>,
     resource: &Resource,
     sources: &BTreeMap<String, AssetDigest>,
-    assets: &mut BTreeMap<AssetDigest, Arc<[u8]>>,
+    assets: &mut Made,
 ) -> Settled {
     let parameters = Rc::new(NodeParameters::new(Rc::clone(node), resource.id.clone()));
     let compiled = compile_here(node.module(&resource.id), resource, &parameters, sources);
     let refuse = |outcome, message, hint| Settled::Ended(failed(resource, outcome, Phase::Resolve, message, hint));
     match compiled {
         Ok((desired, validated, made)) => {
-            if let Some(difference) = footprint_difference(resource, &validated) {
-                let message = format!("on this node the module gives other {difference} than the bundle says");
+            if let Err(message) = hold(&node.sources, resource, &desired, &validated) {
                 return refuse(Outcome::Refused, message, Some("compile again with `--target` for this node".into()));
             }
             assets.extend(made);
@@ -86,8 +91,6 @@ fn settle_deferred(
         Err(Unsettled { message, hint }) => refuse(Outcome::Failed, message, hint),
     }
 }
-
-type Made = BTreeMap<AssetDigest, Arc<[u8]>>;
 
 /// Why a deferred resource has no desired state on this node.
 pub(super) struct Unsettled {
@@ -153,18 +156,4 @@ fn check_sum(request: &AssetRequest, found: AssetDigest) -> Result<(), Unsettled
     let own = || format!("the content of `{}` does not have its checksum", request.attribute);
     let message = request.checksum_error.clone().unwrap_or_else(own);
     Err(Unsettled { message: format!("{message}: it has {found}"), hint: None })
-}
-
-/// What of claims, effects and paths is not as in the catalog.
-fn footprint_difference(resource: &Resource, validated: &Validated) -> Option<&'static str> {
-    let footprint = &validated.footprint;
-    if footprint.claims != resource.claims {
-        Some("claims")
-    } else if footprint.effects != resource.effects {
-        Some("effects")
-    } else if footprint.affected_paths != resource.affected_paths {
-        Some("affected paths")
-    } else {
-        None
-    }
 }

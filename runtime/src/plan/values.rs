@@ -8,12 +8,14 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
+use super::outputs::Unread;
 use super::resolve::Unsettled;
+use super::sources::Sources;
 use crate::engine::{Child, DefinitionError, Module, ParameterError, Parameters};
-use crate::language::{NodeScope, evaluate_on_node};
+use crate::language::{NodeScope, Settled, evaluate_on_node};
 use crate::model::attribute_path::AttributePath;
-use crate::model::catalog::{Catalog, DeferredBlock, EdgeReason, Resource, State};
-use crate::model::description::Attribute;
+use crate::model::catalog::{DeferredBlock, EdgeReason, Resource, State};
+use crate::model::description::{Attribute, Output};
 use crate::model::expression::Expression;
 use crate::model::facts;
 use crate::model::ids::ResourceId;
@@ -21,23 +23,34 @@ use crate::model::ids::ResourceId;
 /// How deep reading exports of other resources may nest.
 const MAX_EXPORT_DEPTH: usize = 64;
 
-/// Facts and exports as expressions of the catalog read them on this node.
+/// Facts, exports and outputs as expressions of the catalog read them on this node, for settling one resource.
 pub(super) struct NodeValues {
-    pub(super) catalog: Arc<Catalog>,
-    pub(super) places: BTreeMap<ResourceId, usize>,
-    pub(super) modules: BTreeMap<String, Module>,
-    pub(super) facts: Json,
+    pub(super) sources: Arc<Sources>,
     /// Exports being read, outermost first.
-    pub(super) reading: RefCell<Vec<String>>,
+    reading: RefCell<Vec<String>>,
+    /// The first output that was read and is not known.
+    pub(super) unread: RefCell<Option<Unread>>,
 }
 
 impl NodeValues {
+    pub(super) fn new(sources: &Arc<Sources>) -> Self {
+        Self { sources: Arc::clone(sources), reading: RefCell::default(), unread: RefCell::default() }
+    }
+
     pub(super) fn module(&self, id: &ResourceId) -> &Module {
-        &self.modules[id.type_name.as_str()]
+        &self.sources.module(id).module
     }
 
     fn resource(&self, id: &ResourceId) -> Option<&Resource> {
-        self.places.get(id).map(|place| &self.catalog.resources[*place])
+        self.sources.resource(id)
+    }
+
+    fn read_output(&self, id: &ResourceId, output: &Output) -> Result<Settled, String> {
+        self.sources.outputs.read(id, output).map_err(|unread| {
+            let words = unread.words();
+            self.unread.borrow_mut().get_or_insert(unread);
+            words
+        })
     }
 }
 
@@ -46,16 +59,21 @@ pub(super) struct Scope(pub(super) Rc<NodeValues>);
 
 impl NodeScope for Scope {
     fn fact(&self, path: &[String]) -> Option<Json> {
-        facts::get(&self.0.facts, path).cloned()
+        facts::get(&self.0.sources.facts, path).cloned()
     }
 
-    fn output(&self, id: &ResourceId, attribute: &str) -> Result<Json, String> {
+    fn export(&self, id: &ResourceId, name: &str) -> Result<Settled, String> {
+        if self.0.resource(id).is_none() {
+            return Err(format!("there is no resource `{id}`"));
+        }
+        let description = self.0.module(id).description();
+        if let Some(output) = description.output(name) {
+            return self.0.read_output(id, output);
+        }
+        let attribute = description.attribute(name).map_or(name, |attribute| attribute.name.as_str());
         let name = format!("{id}.{attribute}");
         if self.0.reading.borrow().len() >= MAX_EXPORT_DEPTH || self.0.reading.borrow().contains(&name) {
             return Err(format!("`{name}` depends on itself, or exports nest more than {MAX_EXPORT_DEPTH} deep"));
-        }
-        if self.0.resource(id).is_none() {
-            return Err(format!("there is no resource `{id}`"));
         }
         self.0.reading.borrow_mut().push(name);
         let parameters = Rc::new(NodeParameters::new(Rc::clone(&self.0), id.clone()));
@@ -63,7 +81,8 @@ impl NodeScope for Scope {
         self.0.reading.borrow_mut().pop();
         match read {
             Ok(_) if parameters.has_failed() => Err(parameters.explain(DefinitionError::Parameter).message),
-            read => read.map_err(|error| parameters.explain(error).message),
+            Ok(json) => Ok(Settled { json, sensitive: false }),
+            Err(error) => Err(parameters.explain(error).message),
         }
     }
 }
@@ -126,8 +145,11 @@ impl NodeParameters {
         let (attribute, expression) = self.attribute(name)?;
         let Some(expression) = expression else { return Ok(None) };
         let value = evaluate_on_node(expression, &Scope(Rc::clone(&self.node)));
-        let value = value.map_err(|error| self.fail(format!("{} ({})", error.summary, error.place)))?.json;
-        let value = attribute.check(value).map_err(|mismatch| self.fail(mismatch.to_string()))?;
+        let value = value.map_err(|error| self.fail(format!("{} ({})", error.summary, error.place)))?;
+        if value.sensitive {
+            return Err(self.fail(format!("the sensitive value of `{name}` cannot be handed to a module by this version")));
+        }
+        let value = attribute.check(value.json).map_err(|mismatch| self.fail(mismatch.to_string()))?;
         let mut addresses = value.iter().flat_map(|value| attribute.attribute_type.addresses(value));
         if addresses.any(|address| !self.goes_after(address)) {
             return Err(self.fail(format!("`{name}` names a resource on this node that it does not wait for")));
@@ -137,7 +159,7 @@ impl NodeParameters {
 
     /// Whether a resource that is named goes before this one. The controller saw to that for all that it could know to be named.
     fn goes_after(&self, address: &str) -> bool {
-        self.node.catalog.edges.iter().any(|edge| {
+        self.node.sources.catalog.edges.iter().any(|edge| {
             edge.dependent == self.id && edge.reason == EdgeReason::Reference && edge.prerequisite.to_string() == address
         })
     }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::OrderError;
 use host_functions::grant::AskError;
 use serde_json::Value as Json;
 
@@ -66,6 +67,9 @@ pub enum ReceiptError {
         /// What differs.
         what: &'static str,
     },
+    /// An order is missing, fabricated or changed.
+    #[error(transparent)]
+    Order(OrderError),
     /// A value that is to be settled on the node has no meaning there.
     #[error("`{attribute}` of `{resource}` cannot be settled on a node: {reason}")]
     Deferred {
@@ -120,9 +124,11 @@ impl ReceiptError {
                 (!rows.is_empty()).then(|| format!("the owner of this node can allow it in the policy:\n{}", rows.join("\n")))
             }
             Self::TargetFacts(_) => Some("compile the manifest with `--target` and the facts of this node".to_owned()),
-            Self::Disagrees { .. } | Self::OtherModule { .. } | Self::Definition { .. } | Self::Deferred { .. } => {
-                Some("compile the manifest again".to_owned())
-            }
+            Self::Disagrees { .. }
+            | Self::OtherModule { .. }
+            | Self::Definition { .. }
+            | Self::Order(_)
+            | Self::Deferred { .. } => Some("compile the manifest again".to_owned()),
             Self::Component { .. } | Self::Ask { .. } => None,
         }
     }

@@ -7,6 +7,7 @@
 mod deferred;
 mod error;
 mod modules;
+mod orders;
 mod recompute;
 mod record;
 mod target;
@@ -31,6 +32,7 @@ use crate::policy::Policy;
 
 pub use error::{FactDifference, ReceiptError};
 pub use modules::builtin_modules;
+pub use orders::OrderError;
 
 /// A bundle that this node accepts.
 pub struct Admitted {
@@ -47,6 +49,7 @@ pub struct Admitted {
 }
 
 /// A module that this node lets run.
+#[derive(Clone)]
 pub struct AdmittedModule {
     /// Loaded, and of the type and schema version that the catalog names.
     pub module: Module,

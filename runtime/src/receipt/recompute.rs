@@ -3,12 +3,11 @@
 //! Of resources that are compiled on the node, identity is asked again here; what they become is held to the catalog when that
 //! happens, in plan.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
+use std::collections::BTreeMap;
 
-use super::{AdmittedModule, ReceiptError, deferred};
-use crate::engine::{Peer, Validated, on_large_stack};
-use crate::model::catalog::{Catalog, Edge, EdgeReason, Resource, Semantics, State};
+use super::{AdmittedModule, ReceiptError, deferred, orders};
+use crate::engine::{Validated, on_large_stack};
+use crate::model::catalog::{Catalog, Resource, Semantics, State};
 use crate::model::ids::TypeName;
 
 type Modules = BTreeMap<TypeName, AdmittedModule>;
@@ -16,10 +15,9 @@ type Modules = BTreeMap<TypeName, AdmittedModule>;
 /// # Errors
 /// On the first resource of which a module says something else than the catalog.
 pub(super) fn check(catalog: &Catalog, modules: &Modules) -> Result<(), ReceiptError> {
-    on_large_stack(|| {
-        catalog.resources.iter().try_for_each(|resource| check_state(resource, modules))?;
-        check_orders(catalog, modules)
-    })
+    on_large_stack(|| catalog.resources.iter().try_for_each(|resource| check_state(resource, modules)))?;
+    orders::check_reads(catalog, modules)?;
+    orders::check_derived(catalog, modules)
 }
 
 fn check_state(resource: &Resource, modules: &Modules) -> Result<(), ReceiptError> {
@@ -53,43 +51,4 @@ fn difference(resource: &Resource, semantics: &Semantics, validated: &Validated)
         ("prerequisites", *prerequisites == semantics.prerequisites),
     ];
     same.into_iter().find(|(_, same)| !same).map(|(what, _)| what)
-}
-
-/// Compares the edges that modules derive with those of the catalog.
-fn check_orders(catalog: &Catalog, modules: &Modules) -> Result<(), ReceiptError> {
-    let mut peers: Vec<Peer> = catalog.resources.iter().map(peer).collect();
-    // An order that does not depend on the edges that are to be found.
-    peers.sort_by(|left, right| left.id.cmp(&right.id));
-    let peers = Rc::new(peers);
-    let mut derived = BTreeSet::new();
-    for peer in peers.iter() {
-        let module = &modules[&peer.id.type_name].module;
-        let edges = module.relationships(&peer.id, peer.desired.as_ref(), Rc::clone(&peers));
-        let edges = edges.map_err(|source| ReceiptError::Definition { resource: peer.id.clone(), source })?;
-        derived.extend(edges.into_iter().map(|edge| Edge {
-            prerequisite: edge.prerequisite,
-            dependent: edge.dependent,
-            reason: edge.reason,
-        }));
-    }
-    let is_derived = |edge: &&Edge| matches!(edge.reason, EdgeReason::Derived(_) | EdgeReason::Action(_));
-    let said: BTreeSet<Edge> = catalog.edges.iter().filter(is_derived).cloned().collect();
-    match derived.symmetric_difference(&said).next() {
-        Some(edge) => Err(ReceiptError::Disagrees { resource: edge.dependent.clone(), what: "derived order" }),
-        None => Ok(()),
-    }
-}
-
-fn peer(resource: &Resource) -> Peer {
-    let desired = match &resource.state {
-        State::Compiled { desired, .. } => Some(desired.clone()),
-        State::Deferred { .. } => None,
-    };
-    Peer {
-        id: resource.id.clone(),
-        desired,
-        claims: resource.claims.clone(),
-        effects: resource.effects.clone(),
-        affected_paths: resource.affected_paths.clone(),
-    }
 }

@@ -15,6 +15,7 @@ use crate::engine::{Child, EngineOptions, ParameterError, Parameters, on_large_s
 use crate::model::asset::AssetRef;
 use crate::model::catalog::{CATALOG_VERSION, Edge, EdgeReason, LANGUAGE_VERSION, Module as Named, Resource, Source, State};
 use crate::model::digest::{AssetDigest, ComponentDigest};
+use crate::model::ids::ResourceId;
 use crate::policy;
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineOptions::default()).unwrap());
@@ -163,12 +164,44 @@ fn a_desired_state_that_the_module_cannot_give_is_refused() {
 
 #[test]
 fn an_order_that_no_module_derives_is_refused() {
-    let edge = |reason| Edge { prerequisite: "file.one".parse().unwrap(), dependent: "file.two".parse().unwrap(), reason };
+    let source = Source { file: "site.hcl".into(), line: 7, column: 3 };
+    let (prerequisite, dependent): (ResourceId, ResourceId) = ("file.one".parse().unwrap(), "file.two".parse().unwrap());
+    let edge = |reason| Edge { prerequisite: prerequisite.clone(), dependent: dependent.clone(), reason, source: source.clone() };
     let error = refused(|catalog| catalog.edges.push(edge(EdgeReason::Derived("because".into()))));
-    assert_eq!(error.to_string(), "the catalog has other derived order for `file.two` than its module");
+    insta::assert_snapshot!(error, @"the catalog says that `file.one` goes before `file.two`, which no module derives: because (site.hcl:7:3)");
     let mut declared = sample();
     declared.edges.push(edge(EdgeReason::Require));
     admit_with(&declared, file_component(), &Policy::default()).unwrap();
+}
+
+/// The sample with a second resource that is compiled on the node, from what `expression` gives for its mode.
+fn deferring(expression: &str) -> Catalog {
+    let mut catalog = sample();
+    let literal = |text: &str| format!(r#"["literal","site.hcl:9:3+1","{text}"]"#);
+    let attributes = [("ensure", literal("directory")), ("path", literal("/srv/two")), ("mode", expression.to_owned())];
+    let attributes = attributes.into_iter().map(|(name, json)| (name.to_owned(), serde_json::from_str(&json).unwrap()));
+    catalog.resources[1].state =
+        State::Deferred { attributes: attributes.collect(), sources: BTreeMap::new(), blocks: Vec::new() };
+    let source = Source { file: "site.hcl".into(), line: 9, column: 3 };
+    let (prerequisite, dependent) = ("file.one".parse().unwrap(), "file.two".parse().unwrap());
+    catalog.edges.push(Edge { prerequisite, dependent, reason: EdgeReason::Reference, source });
+    catalog
+}
+
+#[test]
+fn what_is_read_on_the_node_goes_before_and_may_be_read() {
+    let admitted = |catalog: &Catalog| admit_with(catalog, file_component(), &Policy::default());
+    let read = |name: &str| format!(r#"["export","site.hcl:9:9+1","file.one","{name}"]"#);
+    admitted(&deferring(&read("mode"))).unwrap();
+    let mut unordered = deferring(&read("mode"));
+    unordered.edges[0].reason = EdgeReason::Require;
+    let error = admitted(&unordered).err().unwrap();
+    insta::assert_snapshot!(error, @"the catalog lacks that `file.one` goes before `file.two`, which reads `file.one.mode` on the node");
+    assert_eq!(error.hint().as_deref(), Some("compile the manifest again"));
+    for name in ["content", "nothing"] {
+        let error = admitted(&deferring(&read(name))).err().unwrap().to_string();
+        assert!(error.contains("`mode` of `file.two`") && error.contains("no export and no output"), "{error}");
+    }
 }
 
 #[test]

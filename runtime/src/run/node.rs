@@ -246,6 +246,7 @@ fn run(
         recorded,
         unresolved,
         groups: plan.groups.clone(),
+        outputs: plan.outputs.clone(),
     }
 }
 
@@ -283,8 +284,9 @@ impl Claims {
                     component: ready.module.digest(),
                 }),
                 Planned::Ended(report) if report.outcome == Outcome::Skipped => claims.kept.push(report.id.clone()),
-                // It is declared, so what it claims is this owner's, though nothing can be done about it in this run.
-                Planned::Ended(_) => claims.taken.push(Claimed {
+                // It is declared, so what it claims is this owner's, though nothing can be done about it in this run, or what it
+                // should be is known at its turn alone.
+                Planned::Ended(_) | Planned::Waiting(_) => claims.taken.push(Claimed {
                     resource: resource.id.clone(),
                     claims: resource.claims.clone(),
                     desired: None,

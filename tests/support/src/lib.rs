@@ -7,6 +7,7 @@
 pub use command_output::CommandOutput;
 pub use ledger::Ledger;
 pub use scene::Scene;
+pub use tamper::tamper;
 pub use test_node::TestNode;
 pub use tree::Tree;
 
@@ -17,4 +18,5 @@ pub mod scene;
 pub mod tree;
 
 mod command_output;
+mod tamper;
 mod test_node;

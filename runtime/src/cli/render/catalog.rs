@@ -45,14 +45,13 @@ fn head(bundle: &BundleDigest, catalog: &Catalog) -> Vec<Vec<String>> {
 }
 
 fn resource_lines<'a>(resource: &Resource, edges: impl Iterator<Item = &'a Edge>) -> Vec<String> {
-    let place = format!("{}:{}:{}", line(&resource.source.file), resource.source.line, resource.source.column);
     let mut rows = state_rows(&resource.state);
     rows.extend(resource.claims.iter().map(|claim| row("claims", claim_text(claim))));
     rows.extend(resource.effects.iter().map(|effect| row("may", effect_text(effect))));
-    rows.extend(edges.map(|edge| row("after", format!("{} ({})", edge.prerequisite, reason(&edge.reason)))));
+    rows.extend(edges.map(|edge| row("after", format!("{} ({}, {})", edge.prerequisite, reason(&edge.reason), edge.source))));
     rows.extend(resource.timeout_ms.map(|timeout| row("timeout", format!("{timeout} ms"))));
     rows.extend(resource.control.as_ref().map(|control| row("control", control_text(control))));
-    let mut lines = vec![format!("  {}  {place}", resource.id)];
+    let mut lines = vec![format!("  {}  {}", resource.id, resource.source)];
     lines.extend(table(&rows, "    "));
     lines
 }
@@ -155,7 +154,10 @@ mod tests {
                     }}
                 }
             ],
-            "edges": [{"prerequisite": "file.dir", "dependent": "file.motd", "reason": "require"}]
+            "edges": [{
+                "prerequisite": "file.dir", "dependent": "file.motd", "reason": "require",
+                "source": {"file": "site.hcl", "line": 11, "column": 16}
+            }]
         }))
         .unwrap()
     }
@@ -185,7 +187,7 @@ mod tests {
             timeout  5000 ms
           file.motd  site.hcl:8:1
             deferred  settled on the node from source, part "a" b
-            after     file.dir (require)
+            after     file.dir (require, site.hcl:11:16)
         "#);
     }
 
@@ -195,6 +197,7 @@ mod tests {
         hostile.audience = vec!["\u{1b}[31m".to_owned()];
         hostile.resources[0].source.file = "\u{1b}]0;\u{7}".to_owned();
         hostile.edges[0].reason = EdgeReason::Derived("\u{1b}c".to_owned());
+        hostile.edges[0].source.file = "\u{1b}e".to_owned();
         hostile.resources[0].claims[0].domain = "\u{1b}d".to_owned();
         assert!(!render(&BundleDigest::from_bytes([0; 32]), &hostile).contains('\u{1b}'));
     }

@@ -1,7 +1,7 @@
 //! Rules about derived orders.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use serde_json::Value as Json;
 
@@ -24,7 +24,7 @@ pub(in super::super) fn check(probe: &Probe<'_>, subjects: &[Subject]) {
     let mut peers: Vec<Peer> = known.iter().filter_map(|subject| peer(probe, subject)).collect();
     peers.push(stranger());
     peers.sort_by(|one, other| one.id.cmp(&other.id));
-    let peers = Rc::new(peers);
+    let peers = Arc::new(peers);
     let prerequisites: Prerequisites<'_> = known
         .iter()
         .filter_map(|s| Some((s.sample.id(probe.description()), s.validated.as_ref()?.semantics.prerequisites.as_slice())))
@@ -68,11 +68,11 @@ fn edges(
     probe: &Probe<'_>,
     subject: &Subject,
     desired: Option<&Json>,
-    peers: &Rc<Vec<Peer>>,
+    peers: &Arc<Vec<Peer>>,
     prerequisites: &Prerequisites<'_>,
 ) -> usize {
     let id = subject.sample.id(probe.description());
-    let derive = || probe.module.relationships(&id, desired, Rc::clone(peers));
+    let derive = || probe.module.relationships(&id, desired, Arc::clone(peers));
     let edges = match probe.call("relationships", Some(&subject.sample), derive) {
         None => return 0,
         Some(Err(refusal)) => {

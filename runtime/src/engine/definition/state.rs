@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use wasmtime::component::{Resource, ResourceTable, ResourceTableError};
 
@@ -37,7 +38,7 @@ pub(in crate::engine) struct DefinitionState {
     given: BTreeMap<u64, Given>,
     /// The number that the next one gets.
     next_given: u64,
-    pub(super) peers: Option<Rc<Vec<Peer>>>,
+    pub(super) peers: Option<Arc<Vec<Peer>>>,
     pub(super) own_type: Option<TypeName>,
     identity_of: Option<Rc<Description>>,
 }
@@ -64,7 +65,7 @@ impl DefinitionState {
     }
 
     /// Lets the next call see `peers`, and the desired state of those of its own type.
-    pub(in crate::engine) fn show_peers(&mut self, own_type: TypeName, peers: Rc<Vec<Peer>>) {
+    pub(in crate::engine) fn show_peers(&mut self, own_type: TypeName, peers: Arc<Vec<Peer>>) {
         (self.own_type, self.peers) = (Some(own_type), Some(peers));
     }
 

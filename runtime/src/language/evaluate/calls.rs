@@ -122,7 +122,7 @@ impl Evaluator<'_> {
         match special {
             Special::Try | Special::Can => Err(Failure::wrong(place, "`try` and `can` take no `...`")),
             Special::Sensitive => self.sensitive(first, at(0), place),
-            Special::Nonsensitive => Ok(first.revealed()),
+            Special::Nonsensitive => self.nonsensitive(first, at(0), place),
             Special::File => {
                 let text = self.scope.file(&self.path(first, at(0))?, at(0))?;
                 Ok(self.made(Value::text(text), place)?.marked(first.own_marks()))
@@ -145,6 +145,17 @@ impl Evaluator<'_> {
         marks.join(&Marks::sensitive());
         let arguments = vec![value.residual(written)];
         self.deferred(Kind::Call { name: "sensitive".to_owned(), arguments, expand: false }, place, marks)
+    }
+
+    /// A value that is no longer sensitive. What the node settles may be marked there, so it is revealed there too.
+    fn nonsensitive(&mut self, value: &Value, written: &Place, place: &Place) -> Evaluated {
+        let marks = value.marks();
+        if value.is_known() || !marks.is_sensitive() {
+            return Ok(value.revealed());
+        }
+        let arguments = vec![whole(value.clone())?.residual(written)];
+        let kind = Kind::Call { name: "nonsensitive".to_owned(), arguments, expand: false };
+        self.deferred(kind, place, marks.without_sensitivity())
     }
 
     fn path(&self, value: &Value, place: &Place) -> Result<String, Failure> {

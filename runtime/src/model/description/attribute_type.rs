@@ -133,6 +133,15 @@ pub fn is_secret_slot(value: &Json) -> bool {
     value.as_object().is_some_and(|map| map.len() == 1 && map.get("$secret").is_some_and(Json::is_string))
 }
 
+/// Whether something in `value` has the key by which sensitive values are told, which no other value may have.
+pub fn holds_reserved_key(value: &Json) -> bool {
+    match value {
+        Json::Array(list) => list.iter().any(holds_reserved_key),
+        Json::Object(map) => map.iter().any(|(key, value)| key == "$secret" || holds_reserved_key(value)),
+        _ => false,
+    }
+}
+
 fn nesting(json: &Json) -> usize {
     match json {
         Json::Array(list) => 1 + list.iter().map(nesting).max().unwrap_or(0),

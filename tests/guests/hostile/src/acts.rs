@@ -12,7 +12,7 @@ use crate::desired::Desired;
 use crate::wasi;
 
 /// What is written where a file is written.
-const WRITTEN: &[u8] = b"written by the hostile guest\n";
+pub const WRITTEN: &[u8] = b"written by the hostile guest\n";
 
 /// A digest that no `validate` lists.
 pub const FOREIGN_DIGEST: &str = "sha256:00000000000000000000000000000000000000000000000000000000000000ff";

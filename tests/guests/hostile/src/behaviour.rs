@@ -120,6 +120,12 @@ words! {
         ControlCharacters = "control-characters",
         /// Claim and affect `other`; in `validate` only there, so that it differs from `identity`.
         ClaimOther = "claim-other",
+        /// Claim the path that `note` names.
+        ClaimNoted = "claim-noted",
+        /// Claim the part `path` of the object `other`, in a domain of its own.
+        ClaimPart = "claim-part",
+        /// Claim the whole of the object `other`, in a domain of its own.
+        ClaimWhole = "claim-whole",
         /// Read an attribute that is not flagged identity.
         ReadUnflagged = "read-unflagged",
         /// Read an attribute that `describe` does not have.
@@ -132,6 +138,34 @@ words! {
         NameAsset = "name-asset",
         /// Derive an edge between two other resources.
         OrderOthers = "order-others",
+        /// Derive an order after the first other resource.
+        OrderFirst = "order-first",
+        /// The same for a shared action, which `validate` then declares.
+        OrderAction = "order-action",
+        /// The same for a shared action, which `validate` does not declare.
+        SmuggleAction = "smuggle-action",
+        /// Derive for the first other resource that it goes after this one, for a shared action that it did not ask for.
+        PushAction = "push-action",
+        /// Derive an order after the resource that `note` names.
+        OrderNoted = "order-noted",
+        /// Derive an order after itself.
+        OrderItself = "order-itself",
+        /// Derive an order after a resource that does not exist.
+        OrderNobody = "order-nobody",
+        /// Put out a number where text was described.
+        WrongOutput = "wrong-output",
+        /// Put out something that was not described.
+        MoreOutputs = "more-outputs",
+        /// Put out less than was described.
+        FewerOutputs = "fewer-outputs",
+        /// Put out nothing.
+        NoOutputs = "no-outputs",
+        /// Put out 2 MiB.
+        HugeOutputs = "huge-outputs",
+        /// Put out what looks like a sensitive value's slot.
+        SlotOutput = "slot-output",
+        /// Say that it cannot be managed beside itself.
+        Conflict = "conflict",
         /// Ask for a prerequisite that `validate` did not declare.
         UndeclaredPrerequisite = "undeclared-prerequisite",
         /// Say that all is as desired; in `verify`, after an `apply` that did nothing.

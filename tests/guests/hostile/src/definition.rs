@@ -1,6 +1,6 @@
 //! The pure half. Each function asks what it is told to do, does that, and answers honestly where the act leaves the answer alone.
 
-use runtime_sdk::bindings::exports::runtime::module::definition::{Compiled, Description, Guest};
+use runtime_sdk::bindings::exports::runtime::module::definition::{Compiled, Description, Guest, Output};
 use runtime_sdk::bindings::runtime::module::parameters::Parameters as Handle;
 use runtime_sdk::{
     Attribute, Capability, CatalogView, Claim, DefinitionError, DefinitionResult, Diagnostic, Edge, EdgeReason, Footprint,
@@ -11,6 +11,9 @@ use crate::Hostile;
 use crate::acts::{self, FOREIGN_DIGEST};
 use crate::behaviour::{Act, Place};
 use crate::desired::Desired;
+
+/// The key of a shared action.
+const ACTION: &str = "hostile.tidy";
 
 /// More than any string may have, and little enough for the guest's own memory.
 pub const HUGE_BYTES: usize = 20 << 20;
@@ -28,15 +31,21 @@ impl Guest for Hostile {
             path("path").exported().doc("The path that the effects name."),
             path("other").doc("A path that they do not name."),
             Attribute::string("behaviour").nullable().identity().doc("What to do, as `act@place`."),
-            Attribute::string("note").nullable().doc("Ignored, and not for `identity` to read."),
+            Attribute::string("note").nullable().doc("What some acts need. Not for `identity` to read."),
         ];
+        let output = |name: &str, sensitive, doc: &str| Output {
+            name: name.into(),
+            type_json: "\"string\"".into(),
+            sensitive,
+            doc: doc.into(),
+        };
         Description {
             type_name: "hostile".into(),
             schema_version: 1,
             summary: "Misbehaves as it is told to.".into(),
             attributes: attributes.into_iter().map(Into::into).collect(),
             blocks: Vec::new(),
-            outputs: Vec::new(),
+            outputs: vec![output("stamp", false, "What stands at `path`."), output("token", true, "What nobody is to see.")],
             ensure: None,
             capabilities: vec![
                 Capability::new("files", "read", "/**", "to read what it should not"),
@@ -64,6 +73,7 @@ impl Guest for Hostile {
             Some(Act::HugeString) => footprint.affected_paths.push(huge_path()),
             Some(Act::HugeList) => footprint.affected_paths = vec![b"/x".to_vec(); HUGE_COUNT],
             Some(Act::ClaimOther) => claim_other(&mut footprint, &desired),
+            Some(act @ (Act::ClaimPart | Act::ClaimWhole)) => claim_object(&mut footprint, &desired, act),
             _ => {}
         }
         Ok(footprint)
@@ -71,9 +81,10 @@ impl Guest for Hostile {
 
     fn compile(id: ResourceId, given: &Handle) -> DefinitionResult<Compiled> {
         let given = Parameters::new(&id, given);
-        let desired = read(&given)?;
+        let mut desired = read(&given)?;
         desired.check()?;
         let act = begin(Place::Compile, &desired)?;
+        desired.note = given.string("note")?;
         if act == Some(Act::ReadUnknown) {
             given.string("nothing")?;
         }
@@ -94,7 +105,17 @@ impl Guest for Hostile {
         if claims_other {
             claim_other(&mut footprint, &desired);
         }
+        match desired.act(Place::Identity) {
+            Some(act @ (Act::ClaimPart | Act::ClaimWhole)) => claim_object(&mut footprint, &desired, act),
+            _ => {}
+        }
+        if let (Some(Act::ClaimNoted), Some(note)) = (act, &desired.note) {
+            footprint.claims.push(path_claim(note));
+        }
         let mut semantics = Semantics::new(footprint, std::time::Duration::from_secs(5)).capability("files.write");
+        if desired.act(Place::Relationships) == Some(Act::OrderAction) {
+            semantics.prerequisites.push(ACTION.into());
+        }
         match act {
             Some(Act::NoTimeout) => semantics.timeout_ms = 0,
             Some(Act::EndlessTimeout) => semantics.timeout_ms = u64::MAX,
@@ -108,8 +129,17 @@ impl Guest for Hostile {
 
     fn relationships(id: ResourceId, desired: Option<String>, catalog: &CatalogView) -> DefinitionResult<Vec<Edge>> {
         let Some(desired) = desired else { return Ok(Vec::new()) };
-        match begin(Place::Relationships, &Desired::parse(&desired)?)? {
+        let desired = Desired::parse(&desired)?;
+        let after = |prerequisite: &ResourceId, reason| vec![Edge { reason, ..edge(prerequisite, &id) }];
+        let first = || catalog.all().into_iter().map(|peer| peer.id).find(|other| other != &id).unwrap_or_else(|| id.clone());
+        match begin(Place::Relationships, &desired)? {
             Some(Act::OrderOthers) => Ok(edges_of_others(&id, catalog)),
+            Some(Act::OrderFirst) => Ok(vec![edge(&first(), &id)]),
+            Some(Act::OrderAction | Act::SmuggleAction) => Ok(after(&first(), EdgeReason::Action(ACTION.into()))),
+            Some(Act::PushAction) => Ok(vec![Edge { reason: EdgeReason::Action(ACTION.into()), ..edge(&id, &first()) }]),
+            Some(Act::OrderItself) => Ok(vec![edge(&id, &id)]),
+            Some(Act::OrderNobody) => Ok(vec![edge(&address("file.nobody"), &id)]),
+            Some(Act::OrderNoted) => Ok(desired.note.iter().map(|note| edge(&address(note), &id)).collect()),
             Some(Act::HugeList) => Ok(vec![edge(&id, &id); HUGE_COUNT]),
             Some(Act::HugeString) => Ok(vec![Edge { reason: EdgeReason::Order("x".repeat(HUGE_BYTES)), ..edge(&id, &id) }]),
             _ => Ok(Vec::new()),
@@ -153,8 +183,14 @@ fn no_such(what: &str) -> DefinitionError {
     DefinitionError::Unsupported(format!("the hostile guest has no {what}"))
 }
 
+/// The attributes that name it; `note` is none of them.
 fn read(given: &Parameters) -> DefinitionResult<Desired> {
-    Ok(Desired { behaviour: given.string("behaviour")?, path: given.required("path")?, other: given.required("other")? })
+    Ok(Desired {
+        note: None,
+        behaviour: given.string("behaviour")?,
+        path: given.required("path")?,
+        other: given.required("other")?,
+    })
 }
 
 /// Does what is told for this function, and gives the act for the answer to be made by.
@@ -195,10 +231,24 @@ fn huge_text() -> String {
     String::from_utf8(text).expect("it is ASCII")
 }
 
+fn path_claim(path: &str) -> Claim {
+    Claim { domain: "path".into(), key: path.as_bytes().to_vec(), qualifier: String::new() }
+}
+
 fn claim_other(footprint: &mut Footprint, desired: &Desired) {
-    let key = desired.other.as_bytes().to_vec();
-    footprint.claims.push(Claim { domain: "path".into(), key: key.clone(), qualifier: String::new() });
-    footprint.affected_paths.push(key);
+    footprint.claims.push(path_claim(&desired.other));
+    footprint.affected_paths.push(desired.other.as_bytes().to_vec());
+}
+
+/// A claim on an object that only this type knows, or on a part of it.
+fn claim_object(footprint: &mut Footprint, desired: &Desired, act: Act) {
+    let qualifier = if act == Act::ClaimWhole { "*".to_owned() } else { desired.path.clone() };
+    footprint.claims.push(Claim { domain: "object".into(), key: desired.other.as_bytes().to_vec(), qualifier });
+}
+
+fn address(text: &str) -> ResourceId {
+    let (type_name, name) = text.split_once('.').unwrap_or((text, ""));
+    ResourceId { type_name: type_name.into(), name: name.into() }
 }
 
 fn huge_path() -> Vec<u8> {

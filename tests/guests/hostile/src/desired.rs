@@ -12,6 +12,9 @@ pub struct Desired {
     /// As `act@place`; none to behave.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub behaviour: Option<String>,
+    /// Whatever the act makes of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
     /// The path that the effects name.
     pub path: String,
     /// A path that they do not name.

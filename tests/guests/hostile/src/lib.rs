@@ -13,6 +13,8 @@ mod desired;
 
 mod lifecycle;
 
+mod outputs;
+
 mod wasi;
 
 pub use behaviour::{Act, Behaviour, Place};

@@ -15,6 +15,7 @@ use crate::acts;
 use crate::behaviour::{Act, Place};
 use crate::definition::{HUGE_BYTES, HUGE_COUNT, MISLEADING, misleading, text};
 use crate::desired::Desired;
+use crate::outputs;
 
 /// Keeps what `check` was given.
 pub struct HeldWork(Desired);
@@ -45,6 +46,7 @@ impl Guest for Hostile {
             let message = match begin(Place::CompositionConflicts, &desired)? {
                 Some(Act::ControlCharacters) => MISLEADING.to_owned(),
                 Some(Act::HugeString) => "x".repeat(HUGE_BYTES),
+                Some(Act::Conflict) => "it is never alone, it says".to_owned(),
                 _ => continue,
             };
             conflicts.push(Conflict { resources: vec![declared.id.clone()], message });
@@ -55,8 +57,13 @@ impl Guest for Hostile {
     fn check(desired: String, _context: Context) -> NodeResult<CheckResult> {
         let desired = Desired::parse_on_node(&desired)?;
         let act = begin(Place::Check, &desired)?;
-        if act == Some(Act::ClaimSuccess) || is_there(&desired)? && act.is_none() {
-            return Ok(CheckResult::InSync(Reading { observed: Some(text(act, "{}".into())), outputs: None }));
+        let answers = act.is_none() || outputs::spoils(act);
+        if act == Some(Act::ClaimSuccess) || is_there(&desired)? && answers {
+            let stamp = outputs::found(desired.path.as_bytes());
+            return Ok(CheckResult::InSync(Reading {
+                observed: Some(text(act, "{}".into())),
+                outputs: outputs::of(act, &stamp),
+            }));
         }
         let prerequisite = (act == Some(Act::UndeclaredPrerequisite)).then(|| "daemon-reload".to_owned());
         let changes = changes(act)?;
@@ -84,12 +91,13 @@ impl Guest for Hostile {
 impl GuestWork for HeldWork {
     fn apply(&self, _context: Context) -> NodeResult<Outcome> {
         let act = begin(Place::Apply, &self.0)?;
-        let mut outcome = Outcome::changed();
+        let mut outcome = Outcome { outputs: outputs::of(act, outputs::made()), ..Outcome::changed() };
         match act {
             Some(Act::DenyChange) => return Err(unchanged(Diagnostic::new("nothing was changed, it says"))),
             Some(Act::ControlCharacters) => outcome.output = Some(MISLEADING.into()),
             Some(Act::HugeString) => outcome.output = Some("x".repeat(HUGE_BYTES)),
             Some(act @ (Act::BadJson | Act::LooseJson | Act::HugeList)) => outcome.outputs = Some(text(Some(act), "{}".into())),
+            Some(act) if outputs::spoils(Some(act)) => acts::write(self.0.path.as_bytes()).before_change("write the file")?,
             Some(_) => {}
             None if self.0.act(Place::Verify) == Some(Act::ClaimSuccess) => {}
             None => acts::write(self.0.path.as_bytes()).before_change("write the file")?,

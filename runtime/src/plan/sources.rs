@@ -1,0 +1,60 @@
+//! What settling works with, in admission and at a turn alike: the catalog, its modules, this node's facts, what others put out.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+
+use super::outputs::Outputs;
+use crate::model::catalog::{Catalog, Edge, EdgeReason, Resource};
+use crate::model::ids::{ResourceId, TypeName};
+use crate::receipt::{Admitted, AdmittedModule};
+use crate::relations::Relations;
+
+/// What all settling of a run works with.
+pub(super) struct Sources {
+    pub(super) catalog: Arc<Catalog>,
+    /// The catalog as modules see it when they derive orders.
+    pub(super) relations: Relations,
+    /// What others have put out so far.
+    pub(super) outputs: Outputs,
+    places: BTreeMap<ResourceId, usize>,
+    modules: BTreeMap<TypeName, AdmittedModule>,
+    /// Edges for a shared action, by their dependent.
+    actions: BTreeMap<ResourceId, Vec<Edge>>,
+    pub(super) facts: Json,
+}
+
+impl Sources {
+    pub(super) fn new(admitted: &Admitted, facts: &Json, outputs: Outputs) -> Self {
+        let catalog = Arc::clone(&admitted.catalog);
+        let mut actions: BTreeMap<ResourceId, Vec<Edge>> = BTreeMap::new();
+        for edge in catalog.edges.iter().filter(|edge| matches!(edge.reason, EdgeReason::Action(_))) {
+            actions.entry(edge.dependent.clone()).or_default().push(edge.clone());
+        }
+        Self {
+            relations: Relations::new(&catalog.resources),
+            places: catalog.resources.iter().enumerate().map(|(place, resource)| (resource.id.clone(), place)).collect(),
+            modules: admitted.modules.clone(),
+            facts: facts.clone(),
+            catalog,
+            outputs,
+            actions,
+        }
+    }
+
+    /// The module that serves a resource of the catalog.
+    pub(super) fn module(&self, id: &ResourceId) -> &AdmittedModule {
+        &self.modules[&id.type_name]
+    }
+
+    /// Edges by which a resource waits for another because of a shared action.
+    pub(super) fn actions_of(&self, id: &ResourceId) -> &[Edge] {
+        self.actions.get(id).map_or(&[], Vec::as_slice)
+    }
+
+    /// A resource of the catalog.
+    pub(super) fn resource(&self, id: &ResourceId) -> Option<&Resource> {
+        self.places.get(id).map(|place| &self.catalog.resources[*place])
+    }
+}
