@@ -8,6 +8,7 @@ mod converge;
 mod guide;
 mod help;
 mod module;
+mod promises;
 mod orders;
 mod sources;
 

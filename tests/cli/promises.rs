@@ -1,0 +1,41 @@
+//! The table of promises names tests, and those tests are there.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+const PROMISES: &str = include_str!("../../docs/promises.md");
+
+/// What stands between backticks in the last column of each row.
+fn named() -> BTreeSet<String> {
+    let rows = PROMISES.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| promise |"));
+    let cells = rows.filter_map(|row| row.trim_end_matches(" |").rsplit_once(" | ").map(|(_, cell)| cell));
+    cells.flat_map(|cell| cell.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>()).collect()
+}
+
+/// The functions beneath `folder` that are tests.
+fn tests_beneath(folder: &Path, tests: &mut BTreeSet<String>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && !path.ends_with("target") {
+            tests_beneath(&path, tests);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let parts = text.split("#[test]").skip(1);
+            let names = parts.filter_map(|part| part.split_once("fn ").and_then(|(_, rest)| rest.split_once('(')));
+            tests.extend(names.map(|(name, _)| name.to_owned()));
+        }
+    }
+}
+
+#[test]
+fn every_test_that_the_promises_name_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut tests = BTreeSet::new();
+    for folder in ["runtime", "host-functions", "modules", "tests", "xtask"] {
+        tests_beneath(&root.join(folder), &mut tests);
+    }
+    let named = named();
+    assert!(named.len() > 100, "the table has {} tests", named.len());
+    let missing: Vec<_> = named.difference(&tests).collect();
+    assert_eq!(missing, [""; 0], "docs/promises.md names tests that do not exist");
+}
