@@ -8,8 +8,8 @@ mod converge;
 mod guide;
 mod help;
 mod module;
-mod promises;
 mod orders;
+mod promises;
 mod sources;
 
 /// A node of its own for one test.
