@@ -75,6 +75,7 @@ fn sample() -> Sample {
         catalog: Reference { digest: CatalogDigest::of(&catalog), size: catalog.len() as u64 },
         components: vec![Reference { digest: ComponentDigest::of(&component), size: 8 }],
         assets: vec![Reference { digest: assets[0].digest, size: 5 }],
+        secrets: None,
     };
     Sample { component, catalog, manifest }
 }
@@ -150,6 +151,7 @@ fn a_core_module_or_precompiled_code_is_no_component() {
             catalog: Reference { digest: CatalogDigest::of(&catalog), size: catalog.len() as u64 },
             components: vec![Reference { digest: ComponentDigest::of(content), size: content.len() as u64 }],
             assets: Vec::new(),
+            secrets: None,
         };
         let error = open(&with_manifest(&oci::render_manifest(&manifest), &[content, &catalog])).unwrap_err();
         assert!(matches!(error, BundleError::Reference(ReferenceError::NotComponent { .. })), "{error:?}");

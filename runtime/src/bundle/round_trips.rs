@@ -14,7 +14,7 @@ fn write_sample(path: &Path, serial: u64, assets: &[AssetSource]) -> Result<Bund
     let component = component(b"x");
     let mut catalog = samples::catalog_of(&component, assets);
     catalog.serial = serial;
-    write(path, &catalog::encode(&catalog).unwrap(), &[(ComponentDigest::of(&component), &component)], assets)
+    write(path, &catalog::encode(&catalog).unwrap(), &[(ComponentDigest::of(&component), &component)], assets, None)
 }
 
 fn names(folder: &Path) -> Vec<String> {

@@ -12,8 +12,11 @@ use super::parameters::Given;
 use crate::engine::{AssetRequest, AssetSource, Parameters};
 use crate::language::diagnostic::Diagnostic;
 use crate::manifest::Declaration;
+use crate::model::asset::AssetRef;
+use crate::model::description::is_secret_slot;
 use crate::model::digest::AssetDigest;
 use crate::model::expression::Place;
+use crate::model::secret;
 
 /// How much of a file is in memory at a time.
 const CHUNK: usize = 128 << 10;
@@ -47,18 +50,19 @@ impl Compiler {
         request: &AssetRequest,
         given: &Given,
         assets: &mut Assets,
-    ) -> Option<AssetDigest> {
+    ) -> Option<AssetRef> {
         let place = self.blamed(declaration, &request.attribute);
         let text = match &request.source {
             AssetSource::Inline(text) => text.clone(),
             AssetSource::Parameter(name) => match given.read(name).ok()? {
                 Some(Json::String(text)) => text,
+                Some(told) if is_secret_slot(&told) => return self.secret_asset(declaration, request, given, &told),
                 _ => {
                     self.broken(declaration, format!("asks for `{name}` as content, which is not text"));
                     return None;
                 }
             },
-            AssetSource::Local(path) => return self.acquire_local(path, &place, request.checksum, assets),
+            AssetSource::Local(path) => return self.acquire_local(path, &place, request.checksum, assets).map(AssetRef::Plain),
             AssetSource::Url(_) => {
                 let message = Diagnostic::error(&place, "content from an address cannot be fetched by this version");
                 self.evaluation.add(message.hint("fetch it beforehand and name the file".to_owned()));
@@ -69,7 +73,22 @@ impl Compiler {
         self.check_sum(digest, request.checksum, &place)?;
         let size = text.len() as u64;
         assets.entry(digest).or_insert_with(|| Asset { size, content: Content::Bytes(text.into_bytes().into()) });
-        Some(digest)
+        Some(AssetRef::Plain(digest))
+    }
+
+    /// The name of sensitive bytes. No digest of them is told, not even where they do not have their checksum.
+    fn secret_asset(&self, declaration: &Declaration, request: &AssetRequest, given: &Given, told: &Json) -> Option<AssetRef> {
+        let slot = secret::slot_of(told).ok().flatten()?;
+        let Some(content) = given.told(&slot).and_then(|value| value.content()) else {
+            self.broken(declaration, format!("asks for `{}` as content, which is not text", request.attribute));
+            return None;
+        };
+        if request.checksum.is_some_and(|wanted| AssetDigest::of(&content) != wanted) {
+            let place = self.blamed(declaration, &request.attribute);
+            self.evaluation.add(Diagnostic::error(&place, "the content does not have the checksum that is given"));
+            return None;
+        }
+        Some(AssetRef::Secret(slot))
     }
 
     /// Takes a file along that lies beneath the manifest's folder.

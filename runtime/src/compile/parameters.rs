@@ -9,11 +9,13 @@ use serde_json::Value as Json;
 use super::Compiler;
 use crate::engine::{Child, DefinitionError, ParameterError, Parameters};
 use crate::language::diagnostic::Diagnostic;
-use crate::language::value::{Marks, Value};
+use crate::language::slots::{self, SlotPath, Told};
+use crate::language::value::{Marks, Value, ValueError};
 use crate::manifest::{ExportError, Exported, Exports, Trail};
 use crate::model::description::Attribute;
-use crate::model::expression::Place;
-use crate::model::ids::ResourceId;
+use crate::model::expression::{Expression, MAX_EXPRESSION_DEPTH, Place};
+use crate::model::ids::{ResourceId, SecretSlot};
+use crate::model::secret::{SECRET_KEY, SecretValue, Secrets};
 
 /// What expressions can read of other resources.
 #[derive(Clone)]
@@ -28,11 +30,14 @@ pub(super) struct Given {
     /// The first attribute that was read and waits for the node.
     deferred: RefCell<Option<String>>,
     failed: Cell<bool>,
+    /// The sensitive values that reading gave slots for.
+    told: RefCell<Told>,
 }
 
 impl Given {
     pub(super) fn new(scope: Scope, id: ResourceId, trail: Trail) -> Rc<Self> {
-        Rc::new(Self { scope, id, trail, marks: RefCell::default(), deferred: RefCell::default(), failed: Cell::new(false) })
+        let (marks, deferred, told) = (RefCell::default(), RefCell::default(), RefCell::default());
+        Rc::new(Self { scope, id, trail, marks, deferred, failed: Cell::new(false), told })
     }
 
     /// The marks of everything that was read.
@@ -58,12 +63,36 @@ impl Given {
         };
         let evaluated = compiler.evaluation.attribute(&self.id, spelling, &self.trail, &self.scope);
         let value = evaluated.map_err(|_| self.fail())?.ok_or(ParameterError::Unknown)?;
-        self.marks.borrow_mut().join(&value.marks());
+        let attribute = self.descriptor(name)?;
+        let mut marks = value.marks();
+        if attribute.sensitive {
+            marks.join(&Marks::sensitive());
+        }
+        self.marks.borrow_mut().join(&marks);
         let place = compiler.place_of(&self.id, spelling);
-        if value.marks().is_sensitive() || self.descriptor(name)?.sensitive {
-            return Err(self.refuse(secret(name, &place)));
+        let told = attribute.identity || attribute.source || attribute.checksum_of.is_some();
+        if told && marks.is_sensitive() && value.is_known() {
+            return Err(self.refuse(plain_only(attribute, &place)));
         }
         Ok(Some((value, place)))
+    }
+
+    /// The value of a slot that reading an attribute gave out.
+    pub(super) fn told(&self, slot: &SecretSlot) -> Option<SecretValue> {
+        self.told.borrow().get(slot)?.json().map(|json| SecretValue::of(&json))
+    }
+
+    /// What travels of an attribute whose value waits for the node, and the sensitive values in it.
+    pub(super) fn travelling(&self, name: &str, value: &Value, place: &Place) -> Result<(Expression, Secrets), ParameterError> {
+        let sensitive = self.descriptor(name)?.sensitive;
+        let mut secrets = Secrets::new();
+        let expression = slots::travelling(value, sensitive, place);
+        let extracted = slots::extract(expression, &SlotPath::attribute(&self.id, name), &mut secrets);
+        match extracted {
+            Ok(expression) if expression.depth() <= MAX_EXPRESSION_DEPTH => Ok((expression, secrets)),
+            Ok(_) => Err(self.refuse(Diagnostic::error(place, ValueError::ExpressionTooDeep.to_string()))),
+            Err(_) => Err(self.refuse(too_long(name, place))),
+        }
     }
 
     fn descriptor(&self, name: &str) -> Result<&Attribute, ParameterError> {
@@ -82,11 +111,17 @@ impl Given {
     }
 }
 
-fn secret(name: &str, place: &Place) -> Diagnostic {
-    Diagnostic::error(place, format!("the sensitive value of `{name}` cannot be put into a bundle"))
+/// Of attributes that decide what a resource claims, or which file goes along: their values are told.
+fn plain_only(attribute: &Attribute, place: &Place) -> Diagnostic {
+    let why = if attribute.identity { "it names what the resource manages" } else { "it says which bytes are taken along" };
+    Diagnostic::error(place, format!("`{}` cannot be sensitive: {why}", attribute.name))
         .label("sensitive")
-        .note("a bundle of this version has no place that keeps secrets")
         .hint("if it need not be kept secret, say so with `nonsensitive()`".to_owned())
+}
+
+fn too_long(name: &str, place: &Place) -> Diagnostic {
+    let summary = format!("a sensitive part of `{name}` is nested too deep, or its keys are too long, to be given a name");
+    Diagnostic::error(place, summary).hint("mark the whole value with `sensitive()`".to_owned())
 }
 
 impl Parameters for Given {
@@ -109,7 +144,14 @@ impl Parameters for Given {
         if holds_reserved_key(&json) {
             return Err(self.refuse(Diagnostic::error(&place, "the key `$secret` is reserved").label("in this value")));
         }
-        attribute.check(json).map_err(|mismatch| self.refuse(Diagnostic::error(&place, mismatch.to_string())))
+        let checked = attribute.check(json).map_err(|mismatch| self.refuse(Diagnostic::error(&place, mismatch.to_string())))?;
+        if checked.is_none() {
+            return Ok(None);
+        }
+        // What was checked is the value itself; what the module gets has a slot in the place of each sensitive part.
+        let path = SlotPath::attribute(&self.id, name);
+        let concealed = slots::conceal(&value, attribute.sensitive, &path, &mut self.told.borrow_mut());
+        concealed.map_err(|_| self.refuse(too_long(name, &place)))
     }
 }
 
@@ -117,7 +159,7 @@ impl Parameters for Given {
 fn holds_reserved_key(json: &Json) -> bool {
     match json {
         Json::Array(list) => list.iter().any(holds_reserved_key),
-        Json::Object(map) => map.iter().any(|(key, value)| key == "$secret" || holds_reserved_key(value)),
+        Json::Object(map) => map.iter().any(|(key, value)| key == SECRET_KEY || holds_reserved_key(value)),
         _ => false,
     }
 }
@@ -136,7 +178,8 @@ impl Exports for Scope {
         match module.resolve_export(resource, canonical, Rc::clone(&given) as Rc<dyn Parameters>) {
             Ok(json) => {
                 marks.join(&given.marks());
-                let value = Value::from_json(&json).map_err(|error| ExportError::Refused(error.to_string()))?;
+                let value = slots::reveal(&json, &given.told.borrow());
+                let value = value.map_err(|error| ExportError::Refused(unreadable(resource, attribute, &error)))?;
                 Ok(Exported::Known(value.marked(&marks)))
             }
             Err(DefinitionError::Parameter) if given.deferred().is_some() => {
@@ -144,9 +187,13 @@ impl Exports for Scope {
                 Ok(Exported::Deferred(marks))
             }
             Err(DefinitionError::Parameter) => Err(ExportError::Reported),
-            Err(error) => Err(ExportError::Refused(format!("`{resource}.{attribute}` cannot be read: {error}"))),
+            Err(error) => Err(ExportError::Refused(unreadable(resource, attribute, &error))),
         }
     }
+}
+
+fn unreadable(resource: &ResourceId, attribute: &str, error: &dyn std::error::Error) -> String {
+    format!("`{resource}.{attribute}` cannot be read: {error}")
 }
 
 fn exported_names(module: &crate::engine::Module) -> Vec<String> {

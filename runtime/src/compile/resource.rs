@@ -10,6 +10,7 @@ use super::assets::Assets;
 use super::parameters::{Given, Scope};
 use crate::engine::{Compiled, DefinitionError, Footprint, Module, Parameters, Validated};
 use crate::language::diagnostic::Diagnostic;
+use crate::language::slots;
 use crate::language::value::{Data, Marks, Value};
 use crate::manifest::{Declaration, Trail};
 use crate::model::asset::AssetRef;
@@ -103,16 +104,16 @@ impl Compiler {
         let tell = |error| self.tell(declaration, Some(given), error);
         let mut desired = compiled.desired;
         for request in &compiled.assets {
-            let digest = self.acquire(declaration, request, given, assets)?;
-            desired = module.assign_asset(&desired, &request.slot, &AssetRef::Plain(digest)).map_err(tell).ok()?;
+            let asset = self.acquire(declaration, request, given, assets)?;
+            desired = module.assign_asset(&desired, &request.slot, &asset).map_err(tell).ok()?;
         }
         let validated = module.validate(&desired).map_err(tell).ok()?;
-        let unknown =
-            validated.semantics.assets.iter().find(|asset| !asset.digest().is_some_and(|digest| assets.contains_key(&digest)));
-        if let Some(asset) = unknown {
+        let is_known = |asset: &AssetRef| asset.digest().is_none_or(|digest| assets.contains_key(&digest));
+        if let Some(asset) = validated.semantics.assets.iter().find(|asset| !is_known(asset)) {
             self.broken(declaration, format!("names the asset {asset}, which it did not ask for"));
             return None;
         }
+        self.keep_secrets(declaration, given, &desired, &validated.semantics)?;
         Some((desired, validated))
     }
 
@@ -130,7 +131,9 @@ impl Compiler {
         for attribute in &module.description().attributes {
             let Ok(value) = given.value(&attribute.name) else { continue };
             let Some((value, place)) = value else { continue };
-            attributes.insert(attribute.name.clone(), value.residual(&place));
+            let Ok((expression, secrets)) = given.travelling(&attribute.name, &value, &place) else { continue };
+            attributes.insert(attribute.name.clone(), expression);
+            self.secrets.borrow_mut().extend(secrets);
             // Known values are checked here, as far as the module is not needed for it.
             let known = if value.is_known() { given.read(&attribute.name).ok()? } else { None };
             if !attribute.source {
@@ -182,7 +185,11 @@ impl Compiler {
             Diagnostic::error(&expression.place, summary)
         } else {
             marks.join(&value.marks());
-            return Some(value.residual(&expression.place));
+            let residual = value.residual(&expression.place);
+            if !slots::holds_secret(&residual) {
+                return Some(residual);
+            }
+            Diagnostic::error(&expression.place, "a secret cannot decide whether a resource is managed")
         };
         self.evaluation.add(message);
         None
@@ -192,12 +199,18 @@ impl Compiler {
         Given::new(Scope(Rc::clone(self)), declaration.id.clone(), Trail::default())
     }
 
-    fn waits(&self, declaration: &Declaration, name: &str, why: &str) -> Diagnostic {
+    fn waits(self: &Rc<Self>, declaration: &Declaration, name: &str, why: &str) -> Diagnostic {
         let spelling = self.declared[&declaration.id].spellings.get(name).map_or(name, String::as_str);
         let place = self.place_of(&declaration.id, spelling);
+        let value = self.evaluation.attribute(&declaration.id, spelling, &Trail::default(), &Scope(Rc::clone(self)));
+        let secret = value.ok().flatten().is_some_and(|value| slots::holds_secret(&value.residual(&place)));
+        let hint = match secret {
+            true => "a secret can be content, and part of other attributes that say so; name this one without it",
+            false => "pass the facts of the node: `--target FACTS.json`, as `runtime facts --json` prints them",
+        };
         Diagnostic::error(&place, format!("`{name}` cannot wait for the node: {why}"))
             .label("known on the node only")
-            .hint("pass the facts of the node: `--target FACTS.json`, as `runtime facts --json` prints them".to_owned())
+            .hint(hint.to_owned())
     }
 
     /// Tells of a module that breaks the contract.

@@ -6,7 +6,8 @@ use super::evaluate::{Budget, Evaluated, Failure, Scope, evaluate, whole};
 use super::functions::{self, Run};
 use super::value::Value;
 use crate::model::expression::{Expression, ForForm, Kind, Place};
-use crate::model::ids::ResourceId;
+use crate::model::ids::{ResourceId, SecretName, SecretSlot};
+use crate::model::secret::SECRET_FUNCTION;
 
 /// What an expression can read on the node.
 pub trait NodeScope {
@@ -17,16 +18,36 @@ pub trait NodeScope {
     ///
     /// # Errors
     /// With what stands in the way, in words.
-    fn output(&self, resource: &ResourceId, attribute: &str) -> Result<Json, String>;
+    fn output(&self, resource: &ResourceId, attribute: &str) -> Result<Value, String>;
+
+    /// A sensitive value of the bundle's own layer.
+    ///
+    /// # Errors
+    /// With what stands in the way, in words.
+    fn slot(&self, slot: &SecretSlot) -> Result<Json, String>;
+
+    /// A secret of this node.
+    ///
+    /// # Errors
+    /// With what stands in the way, in words.
+    fn secret(&self, name: &SecretName) -> Result<Json, String>;
 }
 
-/// A value on the node.
-#[derive(Debug, Clone, PartialEq)]
+/// A value on the node: all of it known.
+#[derive(Clone, PartialEq)]
 pub struct Settled {
+    /// With its marks.
+    pub value: Value,
     /// The value.
     pub json: Json,
-    /// Whether the manifest marked it, or a part of it, as sensitive.
+    /// Whether it, or a part of it, is sensitive.
     pub sensitive: bool,
+}
+
+impl std::fmt::Debug for Settled {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.sensitive { f.write_str("Settled(sensitive)") } else { write!(f, "Settled({})", self.json) }
+    }
 }
 
 /// Why an expression has no value on this node. It quotes no value.
@@ -50,7 +71,7 @@ pub fn evaluate_on_node(expression: &Expression, scope: &dyn NodeScope) -> Resul
     let value = evaluate(expression, &on_node, 0).and_then(whole).map_err(|failure| to_error(failure, expression))?;
     let sensitive = value.marks().is_sensitive();
     let json = value.json().ok_or_else(|| error(&expression.place, "the value is still deferred"))?;
-    Ok(Settled { json, sensitive })
+    Ok(Settled { value, json, sensitive })
 }
 
 fn error(place: &Place, summary: &str) -> NodeError {
@@ -85,7 +106,16 @@ impl Scope for OnNode<'_> {
     }
 
     fn export(&self, resource: &ResourceId, attribute: &str, place: &Place, _depth: u32) -> Evaluated {
-        let json = self.scope.output(resource, attribute).map_err(|message| Failure::fatal(place, message))?;
+        self.scope.output(resource, attribute).map_err(|message| Failure::fatal(place, message))
+    }
+
+    fn secret(&self, name: &SecretName, place: &Place) -> Evaluated {
+        let json = self.scope.secret(name).map_err(|message| Failure::fatal(place, message))?;
+        Value::from_json(&json).map_err(|error| Failure::wrong(place, error.to_string()))
+    }
+
+    fn slot(&self, slot: &SecretSlot, place: &Place) -> Evaluated {
+        let json = self.scope.slot(slot).map_err(|message| Failure::fatal(place, message))?;
         Value::from_json(&json).map_err(|error| Failure::wrong(place, error.to_string()))
     }
 }
@@ -99,6 +129,12 @@ pub enum TravelError {
     /// A call with a wrong number of arguments.
     #[error("a call of `{0}` with a wrong number of arguments")]
     Arguments(&'static str),
+    /// `secret()` with something else than the name of a secret.
+    #[error("a call of `secret` without the name of a secret, written out")]
+    Secret,
+    /// A sensitive value of the controller, which never travels.
+    #[error("a sensitive value")]
+    Hidden,
     /// A name that nothing around it binds.
     #[error("the name `{}` is not bound", _0.escape_debug())]
     Unbound(String),
@@ -115,6 +151,15 @@ pub fn check_travelled(expression: &Expression) -> Result<(), TravelError> {
 fn check<'e>(expression: &'e Expression, bound: &mut Vec<&'e str>) -> Result<(), TravelError> {
     match &expression.kind {
         Kind::Iterator(name) if !bound.contains(&name.as_str()) => return Err(TravelError::Unbound(name.clone())),
+        Kind::Hidden(_) => return Err(TravelError::Hidden),
+        Kind::Call { name, arguments, expand } if name == SECRET_FUNCTION => {
+            return match arguments.as_slice() {
+                [Expression { kind: Kind::Literal(Json::String(name)), .. }] if !expand => {
+                    name.parse::<SecretName>().map(drop).map_err(|_| TravelError::Secret)
+                }
+                _ => Err(TravelError::Secret),
+            };
+        }
         Kind::Call { name, arguments, expand } => {
             let function = functions::find(name).ok_or_else(|| TravelError::Function(name.clone()))?;
             if matches!(function.run, Run::Special(special) if special.reads_files()) {
@@ -159,8 +204,16 @@ mod tests {
             (path == ["hostname"]).then(|| json!("web1"))
         }
 
-        fn output(&self, resource: &ResourceId, attribute: &str) -> Result<Json, String> {
-            if attribute == "path" { Ok(json!("/x")) } else { Err(format!("`{resource}` failed")) }
+        fn output(&self, resource: &ResourceId, attribute: &str) -> Result<Value, String> {
+            if attribute == "path" { Ok(Value::text("/x").unwrap()) } else { Err(format!("`{resource}` failed")) }
+        }
+
+        fn slot(&self, slot: &SecretSlot) -> Result<Json, String> {
+            if slot.as_str() == "file.a/content#0" { Ok(json!("hunter2")) } else { Err(format!("no `{slot}`")) }
+        }
+
+        fn secret(&self, name: &SecretName) -> Result<Json, String> {
+            if name.as_str() == "db" { Ok(json!("hunter3")) } else { Err(format!("no `{name}`")) }
         }
     }
 
@@ -176,7 +229,8 @@ mod tests {
     fn facts_and_outputs_are_read() {
         let settled =
             settle(json!(["template", "a.hcl:1:1+1", ["fact", "1:3+4", "hostname"], ["export", "1:9+1", "file.a", "path"]]));
-        assert_eq!(settled.unwrap(), Settled { json: json!("web1/x"), sensitive: false });
+        let settled = settled.unwrap();
+        assert_eq!((settled.json, settled.sensitive), (json!("web1/x"), false));
         let settled = settle(json!(["call", "a.hcl:1:1+1", "sensitive", ["fact", "1:3+4", "hostname"]]));
         assert!(settled.unwrap().sensitive);
         let failed = settle(json!(["export", "a.hcl:1:9+1", "file.a", "mode"])).unwrap_err();
@@ -184,6 +238,38 @@ mod tests {
         assert_eq!(settle(json!(["fact", "a.hcl:1:9+1", "no", "such"])).unwrap_err().to_string(), "there is no fact `no.such`");
         assert_eq!(settle(json!(["fail", "a.hcl:1:9+1", "message"])).unwrap_err().to_string(), "message");
         assert!(settle(json!(["call", "a.hcl:1:1+1", "file", ["literal", "1:1+1", "/etc/shadow"]])).is_err());
+    }
+
+    #[test]
+    fn what_is_made_of_a_secret_is_sensitive_part_by_part() {
+        let slot = json!(["secret", "a.hcl:1:1+1", "file.a/content#0"]);
+        let secret = json!(["call", "a.hcl:1:1+1", "secret", ["literal", "1:1+1", "db"]]);
+        let within = |node: &Json| {
+            let mut node = node.clone();
+            node[1] = json!("1:1+1");
+            node
+        };
+        for one in [&slot, &secret] {
+            let settled = settle(json!(["template", "a.hcl:1:1+1", ["literal", "1:1+1", "x"], within(one)])).unwrap();
+            assert!(settled.sensitive && settled.json.as_str().unwrap().starts_with("xhunter"));
+            assert!(!format!("{settled:?}").contains("hunter"));
+            let revealed = settle(json!(["call", "a.hcl:1:1+1", "nonsensitive", within(one)])).unwrap();
+            assert!(!revealed.sensitive);
+        }
+        let list = settle(json!(["list", "a.hcl:1:1+1", ["literal", "1:1+1", "x"], within(&slot)])).unwrap();
+        assert!(list.sensitive && !list.value.own_marks().is_sensitive());
+        let missing = json!(["call", "a.hcl:1:1+1", "secret", ["literal", "1:1+1", "no"]]);
+        assert_eq!(settle(missing).unwrap_err().to_string(), "no `no`");
+    }
+
+    #[test]
+    fn the_name_of_a_secret_travels_written_out() {
+        let checked = |json| check_travelled(&expression(json));
+        let call = |argument: Json| json!(["call", "a:1:1+1", "secret", argument]);
+        assert_eq!(checked(call(json!(["literal", "1:1+1", "db"]))), Ok(()));
+        for bad in [json!(["literal", "1:1+1", "../db"]), json!(["literal", "1:1+1", 1]), json!(["fact", "1:1+1", "a"])] {
+            assert_eq!(checked(call(bad)), Err(TravelError::Secret));
+        }
     }
 
     #[test]

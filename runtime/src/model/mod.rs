@@ -11,3 +11,4 @@ pub mod facts;
 pub mod ids;
 pub mod key;
 pub mod report;
+pub mod secret;

@@ -7,6 +7,9 @@ use std::sync::Arc;
 use host_functions::assets::AssetSource;
 use host_functions::digest::Digest;
 
+use zeroize::Zeroizing;
+
+use super::secrets::RunSecrets;
 use crate::bundle::Bundle;
 use crate::model::digest::AssetDigest;
 
@@ -14,11 +17,17 @@ use crate::model::digest::AssetDigest;
 pub struct RunAssets {
     bundle: Bundle,
     made: BTreeMap<AssetDigest, Arc<[u8]>>,
+    secrets: Arc<RunSecrets>,
 }
 
 impl RunAssets {
-    pub(super) fn new(bundle: Bundle, made: BTreeMap<AssetDigest, Arc<[u8]>>) -> Self {
-        Self { bundle, made }
+    pub(super) fn new(bundle: Bundle, made: BTreeMap<AssetDigest, Arc<[u8]>>, secrets: Arc<RunSecrets>) -> Self {
+        Self { bundle, made, secrets }
+    }
+
+    /// The sensitive ones.
+    pub fn secrets(&self) -> &Arc<RunSecrets> {
+        &self.secrets
     }
 }
 
@@ -32,6 +41,10 @@ impl AssetSource for RunAssets {
             Some(bytes) => Some(bytes.len() as u64),
             None => self.bundle.asset_size(asset(digest)).ok(),
         }
+    }
+
+    fn secret(&self, slot: &str) -> Option<Zeroizing<Vec<u8>>> {
+        self.secrets.content(slot)
     }
 
     fn open(&self, digest: &Digest) -> io::Result<Box<dyn Read + Send>> {

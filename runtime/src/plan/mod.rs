@@ -9,7 +9,9 @@ mod groups;
 mod inspect;
 mod resolve;
 pub(crate) mod rights;
+mod secrets;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use host_functions::Node;
@@ -17,13 +19,16 @@ use host_functions::rights::Rights;
 use serde_json::Value as Json;
 
 use crate::engine::{AttemptLimits, Module, Safety};
+use crate::model::asset::AssetRef;
 use crate::model::catalog::{Claim, Resource, Semantics};
-use crate::model::ids::ResourceId;
+use crate::model::ids::{ResourceId, SecretSlot};
 use crate::model::report::{Action, EffectClass, Failure, Outcome, Phase, ResourceReport};
+use crate::model::secret;
 use crate::receipt::Admitted;
 
 pub use assets::RunAssets;
 pub use groups::Groups;
+pub use secrets::RunSecrets;
 
 /// What each resource is held to, in catalog order.
 pub struct Plan {
@@ -59,6 +64,8 @@ pub struct Ready {
     pub claims: Vec<Claim>,
     /// What the node added.
     pub safety: Safety,
+    /// The slots that its desired state names.
+    pub secrets: BTreeSet<SecretSlot>,
     /// What its host calls are held against.
     pub rights: Rights,
     /// Its deadline and memory.
@@ -72,12 +79,20 @@ impl Ready {
     }
 }
 
-/// Settles every resource of `admitted` on `node`.
+impl Plan {
+    /// Whether a resource of it names a sensitive value.
+    pub fn names_secrets(&self) -> bool {
+        self.resources.iter().any(|planned| matches!(planned, Planned::Ready(ready) if !ready.secrets.is_empty()))
+    }
+}
+
+/// Settles every resource of `admitted` on `node`, with these sensitive values.
 ///
 /// Runs definitions and inspections, so it blocks: call it outside asynchronous code, with the runtime that attempts use.
-pub fn plan(admitted: &Admitted, node: &Arc<Node>, runtime: &tokio::runtime::Handle) -> Plan {
-    let settled = crate::engine::on_large_stack(|| resolve::settle_all(admitted, node.facts()));
-    let assets = Arc::new(RunAssets::new(admitted.bundle.clone(), settled.assets));
+pub fn plan(admitted: &Admitted, secrets: RunSecrets, node: &Arc<Node>, runtime: &tokio::runtime::Handle) -> Plan {
+    let secrets = Arc::new(secrets);
+    let settled = crate::engine::on_large_stack(|| resolve::settle_all(admitted, &secrets, node.facts()));
+    let assets = Arc::new(RunAssets::new(admitted.bundle.clone(), settled.assets, secrets));
     let mut resources: Vec<Planned> = settled
         .resources
         .into_iter()
@@ -105,7 +120,11 @@ struct KnownState {
 
 fn ready(admitted: &Admitted, resource: &Resource, state: KnownState) -> Ready {
     let admitted_module = &admitted.modules[&resource.id.type_name];
+    let mut secrets: BTreeSet<SecretSlot> = state.semantics.assets.iter().filter_map(AssetRef::slot).cloned().collect();
+    // Where the key is used otherwise the resource was refused before.
+    let _ = secret::add_slots(&state.desired, &mut secrets);
     Ready {
+        secrets,
         id: resource.id.clone(),
         module: admitted_module.module.clone(),
         claims: resource.claims.clone(),

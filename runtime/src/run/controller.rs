@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::error::RunError;
 use super::request::{CompileRequest, CompileSummary};
 use crate::builtins;
-use crate::bundle::{self, AssetContent, AssetFile, AssetSource};
+use crate::bundle::{self, AssetContent, AssetFile, AssetSource, SALT_BYTES, SecretLayer};
 use crate::compile::{self, Asset, Compiled, Content, Sources};
 use crate::engine::{Engine, EngineOptions, Module};
 use crate::language::diagnostic::{Diagnostic, Diagnostics};
@@ -21,6 +21,7 @@ pub(super) struct Packed {
     compiled: Compiled,
     catalog: Vec<u8>,
     components: BTreeMap<ComponentDigest, Vec<u8>>,
+    secrets: Option<SecretLayer>,
     files: Arc<Folder>,
     folder: PathBuf,
 }
@@ -57,7 +58,15 @@ pub(super) fn compile(request: &CompileRequest) -> Result<Packed, RunError> {
     let used = |digest: &ComponentDigest| compiled.catalog.modules.values().any(|module| module.component == *digest);
     let components = modules.into_values().map(|(module, bytes)| (module.digest(), bytes));
     let components = components.filter(|(digest, _)| used(digest)).collect();
-    Ok(Packed { compiled, catalog, components, files, folder })
+    let secrets = SecretLayer::new(&compiled.secrets, random_salt());
+    Ok(Packed { compiled, catalog, components, secrets, files, folder })
+}
+
+/// Fresh for each bundle with secrets; a bundle without has no use for it and stays reproducible.
+fn random_salt() -> [u8; SALT_BYTES] {
+    let mut salt = [0; SALT_BYTES];
+    getrandom::fill(&mut salt).expect("the system gives random bytes");
+    salt
 }
 
 /// The built-in modules, and those given on the command line, by resource type.
@@ -123,12 +132,12 @@ fn read_text(path: &Path) -> Result<String, RunError> {
 impl Packed {
     pub(super) fn write(&self, output: &Path) -> Result<Measured, RunError> {
         let measured = self.measure()?;
-        bundle::write(output, &self.catalog, &self.component_list(), &self.asset_list())?;
+        bundle::write(output, &self.catalog, &self.component_list(), &self.asset_list(), self.secrets.as_ref())?;
         Ok(measured)
     }
 
     pub(super) fn measure(&self) -> Result<Measured, RunError> {
-        let (digest, size) = bundle::measure(&self.catalog, &self.component_list(), &self.asset_list())?;
+        let (digest, size) = bundle::measure(&self.catalog, &self.component_list(), &self.asset_list(), self.secrets.as_ref())?;
         Ok(Measured { digest, size })
     }
 
@@ -142,6 +151,7 @@ impl Packed {
             resources: catalog.resources.len(),
             deferred: deferred.count(),
             assets: catalog.assets.len(),
+            secrets: catalog.secrets.len(),
             modules: catalog.modules.iter().map(|(name, module)| (name.clone(), module.component)).collect(),
         }
     }

@@ -31,6 +31,8 @@ mod recorded;
 mod rows;
 /// Runs, receipts and reports.
 mod runs;
+/// Stamps of sensitive values.
+mod stamp;
 /// Tables, format version, identity.
 #[allow(clippy::disallowed_methods, reason = "it looks at the root that state is bound to")]
 mod schema;
@@ -53,6 +55,7 @@ pub use intents::{OpenIntent, OpenWork};
 pub use recorded::Recorded;
 pub use runs::{RUNS_KEPT, Receipt, RunEnding, RunKind, RunRecord, RunStart};
 pub use schema::FORMAT_VERSION;
+pub use stamp::StampKey;
 
 use crate::journal::Observer;
 pub(crate) use batch::Batch;
