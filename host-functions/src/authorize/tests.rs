@@ -6,6 +6,7 @@ use std::sync::Arc;
 use wasmtime::component::Resource;
 
 use super::{Denial, Rule, Standing, authorize};
+use crate::assets::AssetName;
 use crate::audit::Verdict;
 use crate::bindings::runtime::host::accounts::Host as _;
 use crate::bindings::runtime::host::assets;
@@ -14,7 +15,6 @@ use crate::bindings::runtime::host::files::{
     Content as WitContent, Detail as WitDetail, Host as _, HostObject as _, HostStaged as _,
 };
 use crate::bindings::runtime::host::log::{Host as _, Level as WitLevel};
-use crate::assets::AssetName;
 use crate::call::{Attributes, Content, Detail, HostCall, Level};
 use crate::error::CallError;
 use crate::files::path::NodePath;

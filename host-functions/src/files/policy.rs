@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::path::{is_beneath, lexical_target, split};
 pub use super::pattern::{PathPattern, PatternError};
-use crate::assets::policy::Use;
 use crate::assets;
+use crate::assets::policy::Use;
 use crate::authorize::{Rule, Standing};
 use crate::call::{Attributes, Content, HostCall};
 use crate::grant::{Access, Ask};

@@ -17,6 +17,7 @@ mod limits;
 mod module;
 mod purity;
 mod registration;
+mod watch;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -33,6 +34,7 @@ pub use lifecycle::{
     OperationReason, Outcome, Prior, Reading, Reason, Safety, Verification,
 };
 pub use module::{MAX_COMPONENT_BYTES, Module};
+pub use watch::{MemoryWatch, watch_memories};
 
 /// Stack of a guest, in bytes.
 pub(crate) const WASM_STACK_BYTES: usize = 512 << 10;
@@ -87,5 +89,6 @@ fn configuration() -> wasmtime::Config {
         .wasm_memory64(false)
         .max_wasm_stack(WASM_STACK_BYTES)
         .async_stack_size(ASYNC_STACK_BYTES);
+    watch::apply(&mut config);
     config
 }

@@ -247,8 +247,11 @@ mod tests {
         let mut secrets = Secrets::new();
         let expression = extract(travelling(&value, false, &place), &path(), &mut secrets).unwrap();
         let expected = json!([
-            "list", "site.hcl:1:1+1", ["call", "1:1+1", "sensitive", ["fact", "1:1+1", "hostname"]],
-            ["secret", "1:1+1", "file.motd/content#0"], ["fact", "1:1+1", "hostname"],
+            "list",
+            "site.hcl:1:1+1",
+            ["call", "1:1+1", "sensitive", ["fact", "1:1+1", "hostname"]],
+            ["secret", "1:1+1", "file.motd/content#0"],
+            ["fact", "1:1+1", "hostname"],
         ]);
         assert_eq!(serde_json::to_value(&expression).unwrap(), expected);
         assert_eq!(secrets[&"file.motd/content#0".parse().unwrap()].json(), json!("hunter2"));

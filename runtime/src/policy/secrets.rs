@@ -21,7 +21,8 @@ impl Policy {
             let allowed = self.secret_readers(owner, name);
             let missing: BTreeSet<&TypeName> = types.difference(&allowed).collect();
             let first = missing.first()?;
-            let reason = format!("no policy row lets the manifest `{owner}` use the secret `{name}` in resources of the type `{first}`");
+            let reason =
+                format!("no policy row lets the manifest `{owner}` use the secret `{name}` in resources of the type `{first}`");
             Some(Refusal { reason, row: Some(row(owner, name, &missing)) })
         };
         wanted.iter().filter_map(refuse).collect()
@@ -85,7 +86,8 @@ mod tests {
 
     #[test]
     fn rows_say_who_and_with_what() {
-        let problems = |text: &str| parse(text, &[]).unwrap_err().iter().map(|problem| problem.message.clone()).collect::<Vec<_>>();
+        let problems =
+            |text: &str| parse(text, &[]).unwrap_err().iter().map(|problem| problem.message.clone()).collect::<Vec<_>>();
         assert_eq!(problems("secret {}"), ["a `secret` row has one name"]);
         let names = ["`secret` must name `owners`", "`secret` must name `modules`"];
         assert_eq!(problems("secret \"db\" {}"), names);

@@ -19,7 +19,8 @@ use crate::policy::SecretReaders;
 /// The record as text.
 pub(super) fn text(catalog: &Catalog, granted: &BTreeMap<TypeName, Granted>, readers: &SecretReaders) -> String {
     let module = |(name, granted): (&TypeName, &Granted)| {
-        let secrets: Vec<&SecretName> = readers.iter().filter(|(_, types)| types.contains(name)).map(|(secret, _)| secret).collect();
+        let secrets: Vec<&SecretName> =
+            readers.iter().filter(|(_, types)| types.contains(name)).map(|(secret, _)| secret).collect();
         (name.to_string(), of_module(catalog.modules[name].component, granted, &secrets))
     };
     Json::Object(granted.iter().map(module).collect()).to_string()

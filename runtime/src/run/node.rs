@@ -19,7 +19,8 @@ use crate::plan::{self, Plan, Planned, RunSecrets};
 use crate::policy::Policy;
 use crate::receipt::{self, Admitted, AdmittedModule};
 use crate::store::{
-    Admission, Claimed, DesiredDigest, Location, OpenIntent, Receipt, Recorded, RunEnding, RunKind, RunStart, Snapshot, StampKey, Store,
+    Admission, Claimed, DesiredDigest, Location, OpenIntent, Receipt, Recorded, RunEnding, RunKind, RunStart, Snapshot, StampKey,
+    Store,
 };
 
 /// What a run on a node works with.

@@ -82,7 +82,9 @@ impl SecretError {
             Self::Owner { path, .. } => Some(format!("chown root {}", show(path))),
             Self::Access { path, .. } => Some(format!("chmod go= {}", show(path))),
             Self::NotAFile { .. } => Some("put the secret itself there: links are not followed".to_owned()),
-            Self::TooLarge { .. } | Self::NotText { .. } => Some("a secret is a short text, such as a password or a key".to_owned()),
+            Self::TooLarge { .. } | Self::NotText { .. } => {
+                Some("a secret is a short text, such as a password or a key".to_owned())
+            }
             Self::Io { .. } => None,
         }
     }

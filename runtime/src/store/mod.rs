@@ -31,11 +31,11 @@ mod recorded;
 mod rows;
 /// Runs, receipts and reports.
 mod runs;
-/// Stamps of sensitive values.
-mod stamp;
 /// Tables, format version, identity.
 #[allow(clippy::disallowed_methods, reason = "it looks at the root that state is bound to")]
 mod schema;
+/// Stamps of sensitive values.
+mod stamp;
 
 #[cfg(test)]
 #[allow(clippy::disallowed_methods, reason = "tests make files and processes to look at")]

@@ -165,7 +165,8 @@ impl Evaluator<'_> {
         let constant = match name.data() {
             Data::Text(text) if !name.marks().is_sensitive() => text,
             Data::Text(_) | Data::Deferred(_) => {
-                let failure = Failure::fatal(written, "the name of a secret must be known on the controller, and not be sensitive");
+                let failure =
+                    Failure::fatal(written, "the name of a secret must be known on the controller, and not be sensitive");
                 return Err(failure.hint("write it out, as in `secret(\"db_password\")`"));
             }
             _ => return Err(Failure::fatal(written, format!("the name of a secret must be a string, not {}", name.type_name()))),
