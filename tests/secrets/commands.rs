@@ -113,6 +113,7 @@ impl Site {
         match arguments[0] {
             "compile" | "validate" => drop(command.arg("--var-file").arg(self.kept("vars.json"))),
             "plan" | "apply" => drop(command.arg("--policy").arg("policy.hcl").arg("--secrets-dir").arg(self.kept("secrets"))),
+            "recover" => drop(command.arg("--policy").arg("policy.hcl")),
             _ => {}
         }
         let output = command.output().unwrap();
@@ -220,7 +221,7 @@ fn errors_do_not_quote_what_they_are_about() {
     for (attribute, message) in [
         ("mode = var.plain", "`mode` may not be sensitive"),
         ("owner = var.plain", "`owner` may not be sensitive"),
-        ("force = var.plain", "`force` must be boolean, not a string"),
+        ("force = var.plain", "`force` cannot be sensitive"),
         ("content = upper(var.nested)", "must be a string, not an object"),
         ("content = var.nested", "`content` must be string, not an object"),
         ("content = secret(var.plain)", "the name of a secret must be known"),

@@ -29,7 +29,7 @@ fn without_a_row_of_the_policy_no_secret_of_the_node_is_read_and_the_refusal_pri
     let error = scene.try_apply("site").unwrap_err();
     insta::assert_snapshot!(tell(&error), @r#"
     no policy row lets the manifest `site` use the secret `token` in resources of the type `file`
-    hint: the owner of this node can allow it with this row in the policy:
+    hint: the owner of this node can allow it in the policy:
     secret "token" {
       owners  = ["site"]
       modules = ["file"]
@@ -89,7 +89,7 @@ fn what_decides_about_a_resource_cannot_be_secret() {
 }
 
 #[test]
-fn a_file_resource_cannot_reach_the_secrets_of_the_node_nor_the_bundle() {
+fn a_file_resource_cannot_reach_the_secrets_of_the_node() {
     let mut scene = Scene::new();
     scene.set_policy(ROW);
     fs::create_dir_all(scene.node("/etc/runtime")).unwrap();

@@ -23,7 +23,7 @@ use super::suggest;
 use super::value::{Data, Marks, Value, ValueError, check_left_over};
 use crate::model::expression::{Expression, Kind, Place};
 use crate::model::ids::{ResourceId, SecretName, SecretSlot};
-use crate::model::secret::SECRET_FUNCTION;
+use crate::model::secret::{SECRET_FUNCTION, SecretValue};
 
 /// How deep evaluation may go, through expressions, locals, templates and exports together.
 pub const MAX_EVALUATION_DEPTH: u32 = 512;
@@ -231,8 +231,8 @@ impl Evaluator<'_> {
             Kind::List(items) => self.list(items, place),
             Kind::Object(members) => self.object(members, place),
             Kind::For(each) => self.each(each, place),
-            Kind::Hidden(value) => Ok(self.literal(&value.json(), place)?.marked(&Marks::sensitive())),
-            Kind::Secret(slot) => Ok(self.scope.slot(slot, place)?.marked(&Marks::sensitive())),
+            Kind::Hidden(value) => self.hidden(value, place),
+            Kind::Secret(slot) => self.slot(slot, place),
             Kind::Fail(message) => Err(Failure::wrong(place, message.as_str())),
         }
     }
@@ -276,6 +276,14 @@ impl Evaluator<'_> {
 
     fn literal(&mut self, json: &Json, place: &Place) -> Evaluated {
         self.made(Value::from_json(json), place)
+    }
+
+    fn hidden(&mut self, value: &SecretValue, place: &Place) -> Evaluated {
+        Ok(self.literal(&value.json(), place)?.marked(&Marks::sensitive()))
+    }
+
+    fn slot(&mut self, slot: &SecretSlot, place: &Place) -> Evaluated {
+        Ok(self.scope.slot(slot, place)?.marked(&Marks::sensitive()))
     }
 
     fn export(&mut self, resource: &ResourceId, attribute: &str, place: &Place) -> Evaluated {
