@@ -23,5 +23,6 @@ fn embed_components() -> Result<(), ScriptError> {
         println!("{line}");
     }
     let names = Names::read(&script.workspace().join("modules/builtin.list"))?;
+    script.embed_texts(&names, "samples.hcl", "samples.rs")?;
     script.embed(&names, Some(GIVEN_VARIABLE))
 }

@@ -14,6 +14,8 @@ pub struct Builtin {
     pub bytes: &'static [u8],
     /// The digest of `bytes`.
     pub digest: ComponentDigest,
+    /// Declarations of its type, as a manifest: what `runtime module check` tries it with.
+    pub samples: &'static str,
 }
 
 /// Name, bytes and SHA-256 digest, as the build script wrote them.
@@ -21,12 +23,16 @@ type Embedded = (&'static str, &'static [u8], [u8; 32]);
 
 const EMBEDDED: &[Embedded] = include!(concat!(env!("OUT_DIR"), "/components.rs"));
 
+/// The text of `samples.hcl` in each module's folder, in the same order.
+const SAMPLES: &[&str] = include!(concat!(env!("OUT_DIR"), "/samples.rs"));
+
 static BUILTINS: [Builtin; EMBEDDED.len()] = {
-    let mut builtins = [Builtin { name: "", bytes: &[], digest: ComponentDigest::from_bytes([0; 32]) }; EMBEDDED.len()];
+    let mut builtins =
+        [Builtin { name: "", bytes: &[], digest: ComponentDigest::from_bytes([0; 32]), samples: "" }; EMBEDDED.len()];
     let mut index = 0;
     while index < EMBEDDED.len() {
         let (name, bytes, digest) = EMBEDDED[index];
-        builtins[index] = Builtin { name, bytes, digest: ComponentDigest::from_bytes(digest) };
+        builtins[index] = Builtin { name, bytes, digest: ComponentDigest::from_bytes(digest), samples: SAMPLES[index] };
         index += 1;
     }
     builtins

@@ -53,5 +53,17 @@ pub mod journal;
 // Tool: what the node remembers between runs; the one place that opens the database.
 pub mod store;
 
+// Tool: bytes that a manifest names, from allowed folders and addresses; on the controller only.
+pub mod acquire;
+
+// Tool: holds any component against the contract.
+pub mod conformance;
+
+// Tool: what descriptors give to readers and to other programs.
+pub mod descriptors;
+
+// Tool: what tests of a manifest expect, held against what it compiles to.
+pub mod expectations;
+
 // The components that the program was built with.
 pub mod builtins;

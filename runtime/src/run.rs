@@ -3,6 +3,7 @@
 //! [`compile`] makes a bundle, anywhere. [`apply`] takes one to a [`Report`] on a node; in noop it is the plan. A step that refuses ends
 //! the run before anything has changed; once the walk has begun, every way out is a report.
 
+mod authoring;
 mod controller;
 mod error;
 mod node;
@@ -10,9 +11,11 @@ mod request;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::Value as Json;
 
+use crate::acquire::{Progress, Silent};
 use crate::bundle::Bundle;
 use crate::engine::{Engine, EngineOptions};
 use crate::model::catalog::Catalog;
@@ -22,6 +25,7 @@ use crate::model::ids::ResourceId;
 use crate::model::report::{Report, RunMode};
 
 pub use crate::apply::{Observer, Unresolved};
+pub use authoring::{CheckRequest, check_module, read_samples, transcribe_module};
 pub use error::{ErrorKind, RunError};
 pub use request::{CompileRequest, CompileSummary, NodeRequest};
 
@@ -40,7 +44,15 @@ pub struct Recovery {
 /// # Errors
 /// See [`RunError`]; an older file at the target is then as it was.
 pub fn compile(request: &CompileRequest) -> Result<CompileSummary, RunError> {
-    let compiled = controller::compile(request)?;
+    compile_watched(request, Arc::new(Silent))
+}
+
+/// As [`compile`]; `progress` hears of downloads.
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_watched(request: &CompileRequest, progress: Arc<dyn Progress>) -> Result<CompileSummary, RunError> {
+    let compiled = controller::compile(request, progress)?;
     let written = compiled.write(&request.output)?;
     Ok(compiled.summary(&written))
 }
@@ -50,7 +62,15 @@ pub fn compile(request: &CompileRequest) -> Result<CompileSummary, RunError> {
 /// # Errors
 /// As [`compile`].
 pub fn validate(request: &CompileRequest) -> Result<CompileSummary, RunError> {
-    let compiled = controller::compile(request)?;
+    validate_watched(request, Arc::new(Silent))
+}
+
+/// As [`validate`]; `progress` hears of downloads.
+///
+/// # Errors
+/// As [`compile`].
+pub fn validate_watched(request: &CompileRequest, progress: Arc<dyn Progress>) -> Result<CompileSummary, RunError> {
+    let compiled = controller::compile(request, progress)?;
     let measured = compiled.measure()?;
     Ok(compiled.summary(&measured))
 }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use runtime::language::value::Value;
 use runtime::language::{NodeScope, check_travelled, evaluate_on_node};
-use runtime::manifest::{Evaluation, ExportError, Exported, Exports, Inputs, NoFiles, Trail, read};
+use runtime::manifest::{Evaluation, ExportError, Exported, Exports, Inputs, NoFiles, Part, Trail, read};
 use runtime::model::expression::Expression;
 use runtime::model::ids::{ResourceId, SecretName, SecretSlot};
 use serde_json::{Value as Json, json};
@@ -55,10 +55,13 @@ fn compile(expression: &str, facts: Option<&Json>) -> Result<Result<Json, Expres
          resource \"u\" \"r\" {{}}\nresource \"t\" \"r\" {{\n  a = {expression}\n}}\n"
     );
     let manifest = Arc::new(read("p.hcl", text).map_err(|errors| errors.to_string())?);
+    if let Some(error) = manifest.errors.first() {
+        return Err(error.render(&manifest.sources));
+    }
     let evaluation = Evaluation::new(manifest.clone(), &Inputs::default(), facts, Arc::new(NoFiles)).unwrap();
     let id: ResourceId = "t.r".parse().unwrap();
     let place = &manifest.resource(&id).unwrap().attributes["a"].value.place;
-    match evaluation.attribute(&id, "a", &Trail::default(), &Outputs) {
+    match evaluation.attribute(&id, Part::Own, "a", &Trail::default(), &Outputs) {
         Ok(value) => Ok(value.map(|value| value.json().ok_or_else(|| value.residual(place))).unwrap()),
         Err(_) => Err(evaluation.diagnostics().to_string()),
     }

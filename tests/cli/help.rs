@@ -14,6 +14,7 @@ const BLESS: &str = "BLESS";
 fn assert_page(name: &str, rendered: &str) {
     let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reference").join(name);
     if std::env::var_os(BLESS).is_some() {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, rendered).unwrap();
     }
     let page = std::fs::read_to_string(&path).unwrap_or_default();
@@ -28,6 +29,14 @@ fn the_reference_of_commands_is_their_help() {
 #[test]
 fn the_reference_of_exit_codes_is_their_table() {
     assert_page("exit-codes.md", &reference::exit_codes());
+}
+
+#[test]
+fn the_reference_of_each_built_in_type_is_its_descriptors() {
+    for builtin in runtime::builtins::all() {
+        let (_, description) = runtime::run::inspect_module(builtin.bytes).unwrap();
+        assert_page(&format!("types/{}.md", builtin.name), &runtime::descriptors::page(&description));
+    }
 }
 
 #[test]

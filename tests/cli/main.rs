@@ -1,12 +1,14 @@
 //! The program from outside: what is typed, what comes back, with which exit code. One file a subject.
 #![allow(clippy::disallowed_methods, reason = "a test reads and writes its own scratch folder")]
 
+mod blocks;
 mod bundle;
 mod compile;
 mod converge;
 mod guide;
 mod help;
 mod module;
+mod sources;
 
 /// A node of its own for one test.
 fn node() -> testkit::TestNode {

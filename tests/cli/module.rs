@@ -41,23 +41,25 @@ fn inspect_a_built_in_module() {
     digest   sha256:[digest]
 
     attributes
-      path     string                                                   required, identity, exported
+      path      string                                                   required, identity, exported
           The absolute path on the node, without `.`, `..`, double or trailing slashes. A link at the path itself is not followed.
-      ensure   "file" | "directory" | "symlink" | "absent" | "present"  identity, nullable, exported, default "file"
+      ensure    "file" | "directory" | "symlink" | "absent" | "present"  identity, nullable, exported, default "file"
           What is to be at the path.
-      force    boolean                                                  identity, nullable, default false
+      force     boolean                                                  identity, nullable, default false
           Whether an object of another kind may be replaced, and a directory removed with all that it holds.
-      content  string                                                   nullable
+      content   string                                                   nullable
           The file's content as text. Not with `source`.
-      source   string                                                   source, nullable
-          A file beneath the manifest's folder that has the content. Not with `content`.
-      owner    string or integer                                        nullable, exported
+      source    string                                                   source, nullable
+          A file beneath the manifest's folder, or an `https` address, that has the content. Not with `content`.
+      checksum  string                                                   nullable
+          The digest that the bytes of `source` must have: `sha256:` and 64 lower-case hex digits. An address needs it.
+      owner     string or integer                                        nullable, exported
           The owner: a user name or a numeric id. Names are looked up on the node.
-      group    string or integer                                        nullable, exported
+      group     string or integer                                        nullable, exported
           The group: a name or a numeric id. Names are looked up on the node.
-      mode     string                                                   nullable, exported
+      mode      string                                                   nullable, exported
           The permissions: octal as `0644` or `644`, or symbolic for all three classes as `u=rw,go=r`. Others read it as four octal digits.
-      target   string                                                   nullable, exported
+      target    string                                                   nullable, exported
           Where a symbolic link points, kept as it is written.
 
     ensure
@@ -96,7 +98,7 @@ fn new_writes_a_crate_once() {
     assert_snapshot!(node.run(&["module", "new", "greeting"]), @r"
     exit 0
     --- stderr
-    wrote a crate for `greeting` to `greeting`, 31 files
+    wrote a crate for `greeting` to `greeting`, 57 files
     next: change `src/lib.rs`, then
       cargo test --lib --manifest-path greeting/Cargo.toml
       runtime module build greeting -o greeting.wasm
@@ -145,6 +147,10 @@ fn a_new_module_is_built_inspected_granted_and_held_to_its_grant() {
         files { write = ["/srv/**"] }
       }
     "#);
+
+    let samples = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli-module/greeting/samples.hcl");
+    let check = node.run(&["module", "check", "greeting.wasm", "--declaration", samples.to_str().unwrap()]).success();
+    assert!(check.stdout.contains(" 0 failed, 0 not tried"), "{check}");
 
     node.write("site.hcl", "resource \"greeting\" \"hello\" {\n  path = \"/srv/hello\"\n  text = \"Hello\"\n}\n");
     node.write("root/srv/.keep", "");
@@ -196,4 +202,284 @@ fn a_new_module_is_built_inspected_granted_and_held_to_its_grant() {
     apply: 1 changed, 0 unchanged, 0 skipped
     "#);
     assert_eq!(node.read("root/srv/hello"), "Hello\n");
+}
+
+#[test]
+fn check_a_built_in_module() {
+    assert_snapshot!(node().run(&["module", "check", "file"]), @r"
+    exit 0
+    --- stdout
+    `file`, sha256:[digest]: 6 declarations given, 32 made
+
+      passed  describe-total         `describe` always answers
+      passed  describe-valid         what `describe` says is within the limits, and its names, types, defaults and selectors agree
+      passed  describe-documented    the type, and each attribute, block, output and word of `ensure`, has a text
+      passed  describe-stable        `describe` gives the same each time, in any instance and process
+      passed  capability-asks        each right that is asked for is one that a host can give, once, with a reason
+      passed  imports-none           a definition calls nothing but the declaration and the catalog
+      passed  limits-kept            a definition stays well within its time, memory and stack
+      passed  never-traps            a definition answers or refuses, whatever it is given
+      passed  answers-form           answers are canonical JSON of the size and shape that the contract has
+      passed  reads-described        a definition reads attributes and blocks by the names in `describe` only
+      passed  identity-reads         `identity` reads identity attributes only
+      passed  samples-accepted       each declaration that the author gives compiles
+      passed  compile-pure           the same declaration gives the same bytes, in any instance, order and process
+      passed  answers-repeat         all other functions answer the same each time, too
+      passed  null-omitted           null where it may be written means the same as leaving the attribute out
+      passed  default-omitted        giving the default means the same as leaving the attribute out
+      passed  deferred-passed-on     what reads a value that waits for the node leaves the rest to the node
+      passed  ensure-words           each word of `ensure`, and each alias, is accepted
+      passed  ensure-canonical       a word of `ensure` stays as it is, an alias becomes its word
+      passed  assets-named           an asset comes from attributes that `describe` has, and an address has a checksum
+      passed  assign-slots           each slot asked for takes its asset, plain or sensitive, and no other slot does
+      passed  validate-accepts       `validate` accepts what `compile` gives
+      passed  validate-semantics     what `validate` says can be: a timeout from 1 ms to 24 h, known domains, actions and assets
+      passed  identity-footprint     `identity` and `validate` give the same claims, effects and paths
+      passed  validate-unknown       `validate` refuses unknown fields, at each level
+      passed  validate-types         `validate` refuses values of another type than `compile` gives
+      passed  validate-strict        `validate` refuses whatever else `compile` cannot give
+      passed  view-declared          `test-view` shows each attribute by its canonical name, null where it is not managed
+      passed  export-equals          an export has the value that `compile` uses
+      passed  export-reads           an export reads only what it needs
+      passed  relationships-own      derived orders have this resource at one end, and one of the catalog at the other
+      -       relationships-actions  no order was derived for an action
+      passed  selectors-total        migration, equality and replacement answer where they are declared, and only there
+      passed  messages-silent        no message quotes a value
+
+    34 rules: 33 passed, 0 failed, 0 not tried, 1 without a subject
+    ");
+}
+
+#[test]
+fn check_a_module_without_declarations() {
+    let node = node();
+    node.write("broken.wasm", testkit::guests::BROKEN);
+    let output = node.run(&["module", "check", "broken.wasm", "--rule", "samples-accepted", "--rule", "imports-none"]);
+    assert_snapshot!(output, @r"
+    exit 3
+    --- stdout
+    `broken`, sha256:[digest]: 0 declarations given, 12 made
+
+      passed     imports-none      a definition calls nothing but the declaration and the catalog
+      not tried  samples-accepted  no declaration was given: do so with `--declaration`
+
+    2 rules: 1 passed, 0 failed, 1 not tried, 0 without a subject
+    ");
+}
+
+#[test]
+fn check_tells_what_failed_with_what_and_how_to_see_it_again() {
+    let node = node();
+    node.write("broken.wasm", testkit::guests::broken("validate-unknown"));
+    node.write("samples.hcl", "resource \"broken\" \"bare\" {\n  path = \"/srv/bare\"\n}\n");
+    let check = ["module", "check", "broken.wasm", "--declaration", "samples.hcl", "--rule", "validate-unknown"];
+    assert_snapshot!(node.run(&check), @r#"
+    exit 1
+    --- stdout
+    `broken`, sha256:[digest]: 1 declaration given, 23 made
+
+      FAILED  validate-unknown  `validate` refuses unknown fields, at each level
+          failure: `validate` accepts a state in which `.` with an unknown field [bare]
+            with {"ensure":"present","mode":"0644","no_such_name":1,"path":"/srv/bare"}
+          failure: `validate` accepts a state in which `.` with an unknown field [made]
+            with {"ensure":"present","mode":"0644","no_such_name":1,"path":"/srv/sample"}
+          failure: `validate` accepts a state in which `.` with an unknown field [made:2]
+            with {"ensure":"present","mode":"0644","no_such_name":1,"path":"/srv/bare"}
+          failure: `validate` accepts a state in which `.` with an unknown field [made:3]
+            with {"ensure":"absent","mode":"0644","no_such_name":1,"path":"/srv/bare"}
+          failure: `validate` accepts a state in which `.` with an unknown field [made:4]
+            with {"ensure":"present","mode":"0644","no_such_name":1,"path":"/srv/bare"}
+          and 7 more
+          see it again: runtime module check broken.wasm --declaration samples.hcl --rule validate-unknown
+
+    1 rule: 0 passed, 1 failed, 0 not tried, 0 without a subject
+    "#);
+    assert_snapshot!(node.run(&[&check[..], &["--json"]].concat()), @r#"
+    exit 1
+    --- stdout
+    {"record":"rule","version":1,"seq":0,"rule":"validate-unknown","holds":"`validate` refuses unknown fields, at each level","verdict":"failed","reason":null,"tried":12,"findings":[{"declaration":"bare","input":{"ensure":"present","mode":"0644","no_such_name":1,"path":"/srv/bare"},"severity":"failure","what":"`validate` accepts a state in which `.` with an unknown field"},{"declaration":"made","input":{"ensure":"present","mode":"0644","no_such_name":1,"path":"/srv/sample"},"severity":"failure","what":"`validate` accepts a state in which `.` with an unknown field"},{"declaration":"made:2","input":{"ensure":"present","mode":"0644","no_such_name":1,"path":"/srv/bare"},"severity":"failure","what":"`validate` accepts a state in which `.` with an unknown field"},{"declaration":"made:3","input":{"ensure":"absent","mode":"0644","no_such_name":1,"path":"/srv/bare"},"severity":"failure","what":"`validate` accepts a state in which `.` with an unknown field"},{"declaration":"made:4","input":{"ensure":"present","mode":"0644","no_such_name":1,"path":"/srv/bare"},"severity":"failure","what":"`validate` accepts a state in which `.` with an unknown field"}],"more":7,"again":"runtime module check broken.wasm --declaration samples.hcl --rule validate-unknown"}
+    {"record":"result","version":1,"seq":1,"command":"module check","exit":1,"outcome":"failed","data":{"component":"sha256:[digest]","declarations":{"given":1,"made":23},"failed":1,"not_applicable":0,"not_tried":0,"passed":0,"type":"broken"}}
+    "#);
+}
+
+#[test]
+fn check_refuses_what_it_cannot_use() {
+    let node = node();
+    node.write("samples.hcl", "resource \"file\" \"a\" {\n  path = facts.hostname\n}\n");
+    assert_snapshot!(node.run(&["module", "check", "file", "--declaration", "samples.hcl"]), @r"
+    exit 65
+    --- stderr
+    error: `path` is known on a node only
+     --> samples.hcl:2:10
+      |
+    2 |   path = facts.hostname
+      |          ^^^^^^^^^^^^^^
+      |
+      = help: a declaration to check a module with gives values themselves
+    ");
+    assert_snapshot!(node.run(&["module", "check", "file", "--rule", "compile-purr"]), @r"
+    exit 64
+    --- stderr
+    error: invalid value 'compile-purr' for '--rule <RULE>': there is no such rule; did you mean `compile-pure`?
+
+    For more information, try '--help'.
+    ");
+    assert_eq!(node.run(&["module", "check", "gone.wasm"]).code, Some(74));
+}
+
+#[test]
+fn the_schema_of_a_built_in_module() {
+    assert_snapshot!(node().run(&["module", "schema", "file"]), @r#"
+    exit 0
+    --- stdout
+    {
+      "$schema": "https://json-schema.org/draft/2020-12/schema",
+      "additionalProperties": false,
+      "description": "A file, a directory or a symbolic link, or nothing, at a path.",
+      "properties": {
+        "content": {
+          "anyOf": [
+            {
+              "type": "string"
+            },
+            {
+              "type": "null"
+            }
+          ],
+          "description": "The file's content as text. Not with `source`."
+        },
+        "ensure": {
+          "anyOf": [
+            {
+              "enum": [
+                "file",
+                "directory",
+                "symlink",
+                "absent",
+                "present"
+              ]
+            },
+            {
+              "type": "null"
+            }
+          ],
+          "default": "file",
+          "description": "What is to be at the path."
+        },
+        "force": {
+          "anyOf": [
+            {
+              "type": "boolean"
+            },
+            {
+              "type": "null"
+            }
+          ],
+          "default": false,
+          "description": "Whether an object of another kind may be replaced, and a directory removed with all that it holds."
+        },
+        "group": {
+          "anyOf": [
+            {
+              "anyOf": [
+                {
+                  "type": "string"
+                },
+                {
+                  "maximum": 9007199254740992,
+                  "minimum": -9007199254740992,
+                  "type": "integer"
+                }
+              ]
+            },
+            {
+              "type": "null"
+            }
+          ],
+          "description": "The group: a name or a numeric id. Names are looked up on the node."
+        },
+        "meta": {
+          "description": "What every resource has: order, gate, timeout.",
+          "type": "object"
+        },
+        "mode": {
+          "anyOf": [
+            {
+              "type": "string"
+            },
+            {
+              "type": "null"
+            }
+          ],
+          "description": "The permissions: octal as `0644` or `644`, or symbolic for all three classes as `u=rw,go=r`. Others read it as four octal digits."
+        },
+        "owner": {
+          "anyOf": [
+            {
+              "anyOf": [
+                {
+                  "type": "string"
+                },
+                {
+                  "maximum": 9007199254740992,
+                  "minimum": -9007199254740992,
+                  "type": "integer"
+                }
+              ]
+            },
+            {
+              "type": "null"
+            }
+          ],
+          "description": "The owner: a user name or a numeric id. Names are looked up on the node."
+        },
+        "path": {
+          "description": "The absolute path on the node, without `.`, `..`, double or trailing slashes. A link at the path itself is not followed.",
+          "type": "string"
+        },
+        "source": {
+          "anyOf": [
+            {
+              "type": "string"
+            },
+            {
+              "type": "null"
+            }
+          ],
+          "description": "A file beneath the manifest's folder that has the content. Not with `content`."
+        },
+        "target": {
+          "anyOf": [
+            {
+              "type": "string"
+            },
+            {
+              "type": "null"
+            }
+          ],
+          "description": "Where a symbolic link points, kept as it is written."
+        }
+      },
+      "required": [
+        "path"
+      ],
+      "title": "file",
+      "type": "object"
+    }
+    "#);
+}
+
+#[test]
+fn list_the_built_in_modules() {
+    assert_snapshot!(node().run(&["module", "list"]), @r"
+    exit 0
+    --- stdout
+    file  A file, a directory or a symbolic link, or nothing, at a path.
+    ");
+    let record = node().run(&["module", "list", "--json"]).success();
+    assert_snapshot!(record, @r#"
+    exit 0
+    --- stdout
+    {"record":"result","version":1,"seq":0,"command":"module list","exit":0,"outcome":"done","data":{"modules":[{"digest":"sha256:[digest]","name":"file","schema_version":1,"summary":"A file, a directory or a symbolic link, or nothing, at a path."}]}}
+    "#);
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use runtime::language::diagnostic::Diagnostics;
 use runtime::language::value::{Marks, Value};
-use runtime::manifest::{Evaluation, ExportError, Exported, Exports, Folder, Inputs, Manifest, Trail, read};
+use runtime::manifest::{Evaluation, ExportError, Exported, Exports, Folder, Inputs, Manifest, Part, Trail, read};
 use runtime::model::ids::ResourceId;
 use serde_json::{Value as Json, json};
 
@@ -20,7 +20,7 @@ struct AsGiven<'e>(&'e Evaluation);
 
 impl Exports for AsGiven<'_> {
     fn export(&self, resource: &ResourceId, attribute: &str, trail: &Trail) -> Result<Exported, ExportError> {
-        match self.0.attribute(resource, attribute, trail, self) {
+        match self.0.attribute(resource, Part::Own, attribute, trail, self) {
             Ok(Some(value)) if value.is_known() => Ok(Exported::Known(value)),
             Ok(Some(value)) => Ok(Exported::Deferred(value.marks())),
             Ok(None) => {
@@ -72,7 +72,7 @@ fn resource(evaluation: &Evaluation, id: &ResourceId) -> Json {
     let declaration = evaluation.manifest().resource(id).unwrap();
     let mut shown = serde_json::Map::new();
     for (name, attribute) in &declaration.attributes {
-        if let Ok(Some(value)) = evaluation.attribute(id, name, &Trail::default(), &exports) {
+        if let Ok(Some(value)) = evaluation.attribute(id, Part::Own, name, &Trail::default(), &exports) {
             shown.insert(name.clone(), show(&value, &attribute.value.place));
         }
     }

@@ -30,6 +30,10 @@ fn assert_refused(behaviour: &str, words: &[&str]) {
 fn everything_impure_is_named() {
     let imports = [
         ("read-clock", "wasi:clocks/monotonic-clock"),
+        ("read-random", "wasi:random/random"),
+        ("read-environment", "wasi:cli/environment"),
+        ("read-fact", "runtime:host/facts"),
+        ("find-user", "runtime:host/accounts"),
         ("observe", "runtime:host/files"),
         ("write", "runtime:host/files"),
         ("read-asset", "runtime:host/assets"),
@@ -37,7 +41,8 @@ fn everything_impure_is_named() {
     ];
     for place in ["identity", "compile", "validate", "relationships"] {
         for (act, import) in imports {
-            assert_refused(&format!("{act}@{place}"), &[&format!("`{place}`"), import, "not there in a definition"]);
+            let hint = "pass what it needs as an attribute, or read facts in the manifest";
+            assert_refused(&format!("{act}@{place}"), &[&format!("`{place}`"), import, "not there in a definition", hint]);
         }
     }
 }

@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "looks at what guests did to folders of its own")]
 
 mod answers;
+mod conformance;
 mod definitions;
 mod limits;
 mod output;

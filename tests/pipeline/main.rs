@@ -1,9 +1,13 @@
 //! The whole pipeline in this process, on scratch nodes: what a manifest says is what the node becomes, and nothing else.
 #![allow(clippy::disallowed_methods, reason = "makes and looks at folders of its own")]
 
+mod blocks;
 mod claims;
 mod converge;
 mod deferred;
 mod drift;
 mod noop;
 mod order;
+mod provenance;
+mod sampler;
+mod sources;

@@ -31,6 +31,39 @@ fn require_and_before_decide_the_order_whatever_the_text_says() {
 }
 
 #[test]
+fn a_declared_folder_goes_before_what_lies_in_it_and_after_what_is_removed_from_it() {
+    let scene = Scene::new();
+    let object = |name: &str, path: &str, ensure: &str| {
+        format!("resource \"file\" \"{name}\" {{\n  path = \"{path}\"\n  ensure = \"{ensure}\"\n}}\n")
+    };
+    let waits = "resource \"file\" \"host\" {\n  path = \"/srv/a/b/host\"\n  content = facts.hostname\n}\n";
+    let wanted = waits.to_owned()
+        + &object("page", "/srv/a/b/page", "file")
+        + &object("inner", "/srv/a/b", "directory")
+        + &object("outer", "/srv/a", "directory");
+    scene.compile("site", &wanted);
+    let mut request = scene.request("site", RunMode::Apply);
+    request.parallelism = 16;
+    let order = Recorder::default();
+    let report = testkit::scene::apply(&request, &order).unwrap();
+    assert_eq!(exit_code(&report, true), 2, "{report:?}");
+    assert_eq!(order.ended()[..2], ["file.outer", "file.inner"]);
+    assert!(scene.node("/srv/a/b/page").exists() && scene.node("/srv/a/b/host").exists());
+
+    let gone = object("outer", "/srv/a", "absent")
+        + &object("inner", "/srv/a/b", "absent")
+        + &object("page", "/srv/a/b/page", "absent")
+        + &object("host", "/srv/a/b/host", "absent");
+    scene.compile("site", &gone);
+    let request = scene.request("site", RunMode::Apply);
+    let order = Recorder::default();
+    let report = testkit::scene::apply(&request, &order).unwrap();
+    assert_eq!(exit_code(&report, true), 2, "{report:?}");
+    assert_eq!(order.ended()[2..], ["file.inner", "file.outer"]);
+    assert!(!scene.node("/srv/a").exists());
+}
+
+#[test]
 fn a_closed_gate_skips_its_resource_and_those_after_it_still_run() {
     let scene = Scene::new();
     let gate = |word: &str, condition: &str| meta(&format!("control {{\n      {word} = {condition}\n    }}"));

@@ -37,6 +37,15 @@ pub enum ScriptError {
     /// A list could not be used.
     #[error(transparent)]
     Names(#[from] NamesError),
+    /// A text of a module could not be read, or not be put into generated code.
+    #[error("`{}` cannot be read or written", path.display())]
+    Text {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: std::io::Error,
+    },
     /// A component could not be taken or embedded.
     #[error(transparent)]
     Embed(#[from] EmbedError),
@@ -50,7 +59,7 @@ impl ScriptError {
                 error.hint().map(|hint| format!("run `cargo xtask setup`, or {}", hint.trim_start_matches("run ")))
             }
             Self::Build(error) => error.hint(),
-            Self::NotCargo { .. } | Self::Names(_) | Self::Embed(_) => None,
+            Self::NotCargo { .. } | Self::Names(_) | Self::Text { .. } | Self::Embed(_) => None,
         }
     }
 }
@@ -94,6 +103,21 @@ impl Script {
             None => self.build(names)?,
         };
         Ok(embed(&self.out_folder, &components)?)
+    }
+
+    /// Writes generated code to `generated` in the build's output folder: a list with the text of `modules/NAME/FILE` for each name.
+    ///
+    /// # Errors
+    /// If one cannot be read, or the code cannot be written.
+    pub fn embed_texts(&self, names: &Names, file: &str, generated: &str) -> Result<(), ScriptError> {
+        let mut code = "&[\n".to_owned();
+        for name in names.iter() {
+            let path = self.workspace.join("modules").join(name).join(file);
+            let text = std::fs::read_to_string(&path).map_err(|source| ScriptError::Text { path, source })?;
+            code += &format!("    {text:?},\n");
+        }
+        let path = self.out_folder.join(generated);
+        std::fs::write(&path, code + "]\n").map_err(|source| ScriptError::Text { path, source })
     }
 
     fn build(&self, names: &Names) -> Result<Vec<crate::Component>, ScriptError> {

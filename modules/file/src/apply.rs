@@ -129,7 +129,7 @@ fn in_parent<T>(result: Result<T, HostError>, progress: &Progress) -> NodeResult
 
 fn no_parent() -> Diagnostic {
     Diagnostic::at("path", "the directory that is to hold it does not exist")
-        .hint("declare that directory too, and refer to its `path` here so that it goes first")
+        .hint("declare that directory too: it then goes first")
 }
 
 fn not_empty() -> Diagnostic {

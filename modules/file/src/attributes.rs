@@ -1,34 +1,46 @@
-//! What `describe` says: the attributes and the rights that the module asks for.
+//! What `describe` says: the attributes, each with its reader, and the rights that the module asks for.
+//!
+//! The values with a grammar of their own refuse whatever does not follow it, so compiling and exporting take the same.
 
-use runtime_sdk::{Attribute, Capability, Type};
+use runtime_sdk::{Attributes, Capability};
 
 use crate::desired::Ensure;
+use crate::mode::Mode;
+use crate::path::{AbsolutePath, Target};
+use crate::principal::Principal;
 
-pub fn all() -> Vec<Attribute> {
-    vec![
-        Attribute::string("path").required().exported().identity().doc(
-            "The absolute path on the node, without `.`, `..`, double or trailing slashes. A link at the path itself is not followed.",
-        ),
-        Attribute::ensure::<Ensure>().exported().identity().doc("What is to be at the path."),
-        Attribute::boolean("force").nullable().identity().default_value(false).doc(
-            "Whether an object of another kind may be replaced, and a directory removed with all that it holds.",
-        ),
-        Attribute::string("content").nullable().doc("The file's content as text. Not with `source`."),
-        Attribute::string("source")
-            .nullable()
-            .source()
-            .doc("A file beneath the manifest's folder that has the content. Not with `content`."),
-        principal("owner").doc("The owner: a user name or a numeric id. Names are looked up on the node."),
-        principal("group").doc("The group: a name or a numeric id. Names are looked up on the node."),
-        Attribute::string("mode").nullable().exported().doc(
-            "The permissions: octal as `0644` or `644`, or symbolic for all three classes as `u=rw,go=r`. Others read it as four octal digits.",
-        ),
-        Attribute::string("target").nullable().exported().doc("Where a symbolic link points, kept as it is written."),
-    ]
-}
-
-fn principal(name: &str) -> Attribute {
-    Attribute::new(name, Type::Union(vec![Type::String, Type::Integer])).nullable().exported()
+/// A declaration. Each field is an attribute, read when it is asked for.
+#[derive(Attributes)]
+pub struct Given {
+    /// The absolute path on the node, without `.`, `..`, double or trailing slashes. A link at the path itself is not followed.
+    #[attribute(identity, exported)]
+    pub path: AbsolutePath,
+    /// What is to be at the path.
+    #[attribute(ensure, identity, exported)]
+    pub ensure: Ensure,
+    /// Whether an object of another kind may be replaced, and a directory removed with all that it holds.
+    #[attribute(identity, default = false)]
+    pub force: bool,
+    /// The file's content as text. Not with `source`.
+    pub content: Option<String>,
+    /// A file beneath the manifest's folder, or an `https` address, that has the content. Not with `content`.
+    #[attribute(source)]
+    pub source: Option<String>,
+    /// The digest that the bytes of `source` must have: `sha256:` and 64 lower-case hex digits. An address needs it.
+    #[attribute(checksum_of = "source")]
+    pub checksum: Option<String>,
+    /// The owner: a user name or a numeric id. Names are looked up on the node.
+    #[attribute(exported)]
+    pub owner: Option<Principal>,
+    /// The group: a name or a numeric id. Names are looked up on the node.
+    #[attribute(exported)]
+    pub group: Option<Principal>,
+    /// The permissions: octal as `0644` or `644`, or symbolic for all three classes as `u=rw,go=r`. Others read it as four octal digits.
+    #[attribute(exported)]
+    pub mode: Option<Mode>,
+    /// Where a symbolic link points, kept as it is written.
+    #[attribute(exported)]
+    pub target: Option<Target>,
 }
 
 pub fn capabilities() -> Vec<Capability> {

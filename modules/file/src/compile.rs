@@ -1,16 +1,11 @@
-//! From attributes to the desired state. Each attribute has one reader, which compiling and exporting share.
+//! From attributes to the desired state.
 
-use runtime_sdk::{
-    Asset, AssetRef, AssetSource, Compiled, DefinitionError, DefinitionResult, Diagnostic, Ensure as _, Parameters, TestedState,
-    Value, json,
-};
-use serde::Serialize;
+use runtime_sdk::{Asset, AssetRef, Compiled, DefinitionError, DefinitionResult, Parameters, TestedState};
 use serde_json::json;
 
+use crate::attributes::Given;
 use crate::desired::{Desired, Ensure, Identity};
-use crate::mode::{self, Mode};
-use crate::path;
-use crate::principal::{Principal, Written};
+use crate::source::{self, Origin};
 use crate::validate;
 
 /// The one asset slot.
@@ -32,28 +27,31 @@ impl GivenIdentity {
 
 /// Reads what decides about claims and effects.
 pub fn identity(given: &Parameters) -> DefinitionResult<GivenIdentity> {
-    Ok(GivenIdentity { path: path(given)?, ensure: ensure(given)?, force: force(given)? })
+    Ok(GivenIdentity { path: Given::path(given)?.0, ensure: Given::ensure(given)?, force: Given::force(given)? })
 }
 
 /// The desired state of a declaration.
 pub fn compile(given: &Parameters) -> DefinitionResult<Compiled<Desired>> {
     let GivenIdentity { path, ensure, force } = identity(given)?;
     refuse_meaningless(given, ensure)?;
-    let source = content_source(given)?;
+    let origin = source::origin(given)?;
     let desired = Desired {
         path,
         ensure,
         force,
-        content: source.as_ref().map(|_| Asset::pending()),
-        owner: principal(given, "owner")?,
-        group: principal(given, "group")?,
-        mode: mode(given)?,
-        target: target(given)?,
+        content: origin.as_ref().map(|_| Asset::pending()),
+        owner: Given::owner(given)?,
+        group: Given::group(given)?,
+        mode: Given::mode(given)?,
+        target: Given::target(given)?.map(|target| target.0),
     };
     validate::check(&desired)?;
     let compiled = Compiled::new(desired);
-    Ok(match source {
-        Some((source, attribute)) => compiled.asset(CONTENT, source, attribute),
+    Ok(match origin {
+        Some(Origin { source, checksum, attribute }) => {
+            let asked = compiled.asset(CONTENT, source, attribute);
+            if checksum.is_some() { asked.checksum(checksum).checksum_error(source::CHECKSUM_ERROR) } else { asked }
+        }
         None => compiled,
     })
 }
@@ -68,17 +66,6 @@ fn refuse_meaningless(given: &Parameters, ensure: Ensure) -> DefinitionResult<()
     Ok(())
 }
 
-/// Where the content comes from, and the attribute that says so. The text itself is not read: the host takes it from the
-/// declaration.
-fn content_source(given: &Parameters) -> DefinitionResult<Option<(AssetSource, &'static str)>> {
-    match (given.has("content")?, given.has("source")?) {
-        (true, true) => Err(Diagnostic::at("source", "`content` and `source` are both given").hint("keep one of them").into()),
-        (true, false) => Ok(Some((AssetSource::Parameter("content".into()), "content"))),
-        (false, true) => Ok(Some((AssetSource::Local(given.required("source")?), "source"))),
-        (false, false) => Ok(None),
-    }
-}
-
 /// Puts the name of the content in.
 pub fn assign_asset(desired: &mut Desired, slot: &str, asset: AssetRef) -> DefinitionResult<()> {
     match (slot, &mut desired.content) {
@@ -90,69 +77,22 @@ pub fn assign_asset(desired: &mut Desired, slot: &str, asset: AssetRef) -> Defin
     }
 }
 
-/// The value of an exported attribute.
-pub fn export(attribute: &str, given: &Parameters) -> DefinitionResult<Value> {
-    match attribute {
-        "path" => as_json(&path(given)?),
-        "ensure" => as_json(&ensure(given)?),
-        "owner" | "group" => as_json(&principal(given, attribute)?),
-        "mode" => as_json(&mode(given)?),
-        "target" => as_json(&target(given)?),
-        _ => Err(DefinitionError::Unsupported(format!("`{attribute}` is not exported"))),
-    }
-}
-
 /// The desired state as tests of manifests see it.
 pub fn test_view(desired: &Desired) -> DefinitionResult<TestedState> {
     let Desired { path, ensure, force, content: _, owner, group, mode, target } = desired;
     let attributes = json!({
         "path": path, "ensure": ensure, "force": force, "owner": owner, "group": group, "mode": mode, "target": target,
     });
-    Ok(TestedState { attributes: json::canonical(&attributes)?, content: desired.content_name().map(str::to_owned) })
-}
-
-fn as_json<T: Serialize>(value: &T) -> DefinitionResult<Value> {
-    serde_json::to_value(value).map_err(|_| DefinitionError::Other("an attribute has no JSON form".into()))
-}
-
-fn path(given: &Parameters) -> DefinitionResult<String> {
-    let path: String = given.required("path")?;
-    match path::check(&path) {
-        Ok(()) => Ok(path),
-        Err(error) => Err(Diagnostic::at("path", error.to_string()).hint(error.hint()).into()),
-    }
-}
-
-fn ensure(given: &Parameters) -> DefinitionResult<Ensure> {
-    Ensure::resolve(given)?.ok_or_else(|| Diagnostic::at("ensure", "`ensure` is missing").into())
-}
-
-fn force(given: &Parameters) -> DefinitionResult<bool> {
-    Ok(given.boolean("force")?.unwrap_or(false))
-}
-
-fn principal(given: &Parameters, name: &str) -> DefinitionResult<Option<Principal>> {
-    given.read::<Written>(name)?.map(|written| Principal::from_written(name, written)).transpose()
-}
-
-fn mode(given: &Parameters) -> DefinitionResult<Option<Mode>> {
-    let Some(text) = given.string("mode")? else { return Ok(None) };
-    match text.parse() {
-        Ok(mode) => Ok(Some(mode)),
-        Err(error) => Err(Diagnostic::at("mode", mode::ModeError::to_string(&error)).hint(mode::HINT).into()),
-    }
-}
-
-fn target(given: &Parameters) -> DefinitionResult<Option<String>> {
-    given.string("target")
+    Ok(TestedState::new(&attributes)?.content(desired.content_name()))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::File;
+    use super::{CONTENT, DefinitionError};
+    use crate::{File, mode};
     use runtime_sdk::testing::{self, Given};
-    use runtime_sdk::{Definition as _, Effect};
+    use runtime_sdk::{AssetSource, Definition as _, Diagnostic, Effect, Value, json};
+    use serde_json::json;
 
     fn file() -> Given {
         Given::new().set("path", "/etc/motd")
@@ -223,6 +163,25 @@ mod tests {
     }
 
     #[test]
+    fn an_address_is_asked_for_with_its_checksum_and_what_to_say_of_other_bytes() {
+        let given = file().set("source", "https://example.org/motd").set("checksum", testing::any_digest("motd"));
+        let compiled = File::compile(&given.parameters()).unwrap();
+        let [asset] = compiled.assets.as_slice() else { panic!("one asset") };
+        assert_eq!((asset.slot.as_str(), asset.attribute.as_str()), (CONTENT, "source"));
+        assert_eq!(asset.source, AssetSource::Url("https://example.org/motd".into()));
+        assert_eq!(asset.checksum, Some(testing::any_digest("motd")));
+        assert_eq!(asset.checksum_error.as_deref(), Some("the bytes of `source` do not have the digest in `checksum`"));
+        testing::agree::<File>(&given);
+    }
+
+    #[test]
+    fn reading_the_path_does_not_read_the_content() {
+        let given = file().set("content", "x").deferred("mode");
+        assert_eq!(testing::export::<File>("path", &given).unwrap(), json!("/etc/motd"));
+        assert_eq!(given.asked(), ["path"]);
+    }
+
+    #[test]
     fn effects_follow_from_identity_alone() {
         let effects = |given: Given| testing::footprint::<File>(&given).unwrap().effects;
         let own = || Effect::write_path("/etc/motd");
@@ -246,6 +205,10 @@ mod tests {
             (file().set("group", "a:b"), "group"),
             (file().set("content", "x").set("source", "y"), "source"),
             (file().set("target", "/x"), "target"),
+            (file().set("content", "x").set("checksum", testing::any_digest("x")), "checksum"),
+            (file().set("ensure", "directory").set("checksum", testing::any_digest("x")), "checksum"),
+            (file().set("source", "http://example.org/x").set("checksum", testing::any_digest("x")), "source"),
+            (file().set("source", "https://example.org/x"), "source"),
             (file().set("ensure", "symlink"), "target"),
             (file().set("ensure", "symlink").set("target", ""), "target"),
             (file().set("ensure", "symlink").set("target", "x").set("mode", "0644"), "mode"),

@@ -1,41 +1,24 @@
 //! The desired state, and what it touches.
 
-use runtime_sdk::{Asset, Effect, Footprint, Vocabulary};
+use runtime_sdk::{Asset, Effect, Footprint};
 use serde::{Deserialize, Serialize};
 
 use crate::mode::Mode;
 use crate::principal::Principal;
 
 /// What is to be at the path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, runtime_sdk::Ensure)]
+#[ensure(default = File, nullable)]
 pub enum Ensure {
-    /// A regular file.
+    /// A regular file; an empty one is made if neither content nor source is given and none is there.
+    #[ensure(alias = "present")]
     File,
-    /// A directory.
+    /// A directory. What it holds is left alone.
     Directory,
-    /// A symbolic link.
+    /// A symbolic link to `target`.
     Symlink,
-    /// Nothing.
+    /// Nothing. A directory that is not empty needs `force`.
     Absent,
-}
-
-impl runtime_sdk::Ensure for Ensure {
-    const VOCABULARY: Vocabulary<Self> = Vocabulary {
-        words: &[
-            (
-                Self::File,
-                "file",
-                "A regular file; an empty one is made if neither content nor source is given and none is there.",
-            ),
-            (Self::Directory, "directory", "A directory. What it holds is left alone."),
-            (Self::Symlink, "symlink", "A symbolic link to `target`."),
-            (Self::Absent, "absent", "Nothing. A directory that is not empty needs `force`."),
-        ],
-        aliases: &[("present", Self::File)],
-        default: Some(Self::File),
-        nullable: true,
-    };
 }
 
 /// What decides about claims and effects.

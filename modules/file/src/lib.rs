@@ -1,12 +1,16 @@
 //! The resource type `file`: a file, a directory or a symbolic link at a path, or nothing there.
 //!
 //! What is omitted from a declaration stays as it is on the node. Contents never cross into this module: they are named by
-//! digest, and the host hashes and writes them. Deliberately absent: recursion into directories, templates (the manifest
+//! digest, and the host fetches, hashes and writes them. Deliberately absent: recursion into directories, templates (the manifest
 //! language has them), access control lists and extended attributes.
 
 mod attributes;
 
+mod source;
+
 mod compile;
+
+mod order;
 
 mod desired;
 
@@ -28,8 +32,8 @@ mod apply;
 mod testing;
 
 use runtime_sdk::{
-    Action, AssetRef, Attribute, Capability, Change, Compiled, Context, Definition, DefinitionResult, Ensure as _,
-    EnsureVocabulary, Footprint, InterruptedOperation, NodeResult, Outcome, Parameters, Semantics, StateType, TestedState, Value,
+    Action, AssetRef, Capability, Catalog, Change, Compiled, Context, Definition, DefinitionResult, Edge, Footprint,
+    InterruptedOperation, NodeResult, Outcome, Parameters, ResourceId, Semantics, StateType, TestedState,
 };
 
 pub use desired::{Desired, Ensure};
@@ -47,15 +51,8 @@ impl Definition for File {
     const SCHEMA_VERSION: u32 = 1;
     const SUMMARY: &'static str = "A file, a directory or a symbolic link, or nothing, at a path.";
 
+    type Given = attributes::Given;
     type Desired = Desired;
-
-    fn attributes() -> Vec<Attribute> {
-        attributes::all()
-    }
-
-    fn ensure() -> Option<EnsureVocabulary> {
-        Some(Ensure::vocabulary())
-    }
 
     fn capabilities() -> Vec<Capability> {
         attributes::capabilities()
@@ -77,12 +74,12 @@ impl Definition for File {
         validate::validate(desired)
     }
 
-    fn resolve_export(attribute: &str, given: &Parameters) -> DefinitionResult<Value> {
-        compile::export(attribute, given)
-    }
-
     fn test_view(desired: &Desired) -> DefinitionResult<TestedState> {
         compile::test_view(desired)
+    }
+
+    fn relationships(id: &ResourceId, desired: Option<&Desired>, catalog: &Catalog) -> DefinitionResult<Vec<Edge>> {
+        order::edges(id, desired, catalog)
     }
 }
 

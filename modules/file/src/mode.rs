@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use runtime_sdk::{AttributeType, Diagnostic, Type, Value};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -69,6 +70,17 @@ impl FromStr for Mode {
             Some(b'a'..=b'z') => symbolic(text),
             _ => Err(ModeError::Unknown),
         }
+    }
+}
+
+impl AttributeType for Mode {
+    fn attribute_type() -> Type {
+        Type::String
+    }
+
+    fn from_value(attribute: &str, value: Value) -> Result<Self, Diagnostic> {
+        let text = String::from_value(attribute, value)?;
+        text.parse().map_err(|error: ModeError| Diagnostic::at(attribute, error.to_string()).hint(HINT))
     }
 }
 

@@ -1,5 +1,8 @@
 //! The grammar of paths and link targets.
 
+use runtime_sdk::{AttributeType, Diagnostic, Type, Value};
+use serde::Serialize;
+
 /// Linux's limit on a path in a system call, without the closing NUL.
 const MAX_BYTES: usize = 4_095;
 
@@ -37,6 +40,49 @@ impl PathError {
             Self::TooLong => "use a shorter path",
         }
     }
+
+    /// The message about the path in an attribute.
+    pub fn at(self, attribute: &str) -> Diagnostic {
+        Diagnostic::at(attribute, self.to_string()).hint(self.hint())
+    }
+}
+
+/// An absolute path in normal form.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct AbsolutePath(pub String);
+
+impl AttributeType for AbsolutePath {
+    fn attribute_type() -> Type {
+        Type::String
+    }
+
+    fn from_value(attribute: &str, value: Value) -> Result<Self, Diagnostic> {
+        let path = String::from_value(attribute, value)?;
+        check(&path).map_err(|error| error.at(attribute))?;
+        Ok(Self(path))
+    }
+}
+
+/// Where a symbolic link points, as it is written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Target(pub String);
+
+impl AttributeType for Target {
+    fn attribute_type() -> Type {
+        Type::String
+    }
+
+    fn from_value(attribute: &str, value: Value) -> Result<Self, Diagnostic> {
+        let target = String::from_value(attribute, value)?;
+        if is_target(&target) { Ok(Self(target)) } else { Err(no_target(attribute)) }
+    }
+}
+
+/// The message for a text that no link can point to.
+pub fn no_target(attribute: &str) -> Diagnostic {
+    Diagnostic::at(attribute, format!("`{attribute}` is empty, longer than 4,095 bytes, or has a NUL character in it"))
 }
 
 /// Checks that the text is an absolute path in normal form.

@@ -1,6 +1,6 @@
 //! Owners and groups: by name, which the node looks up, or by numeric id.
 
-use runtime_sdk::{DefinitionResult, Diagnostic};
+use runtime_sdk::{AttributeType, Diagnostic, Type, Value};
 use serde::{Deserialize, Serialize};
 
 /// No system allows a longer name, and none needs it.
@@ -17,18 +17,28 @@ pub enum Principal {
 }
 
 /// As it is written in a manifest.
-#[derive(Deserialize)]
-#[serde(untagged)]
-pub enum Written {
-    /// A number.
-    Number(i64),
+#[derive(AttributeType)]
+#[attribute(untagged)]
+enum Written {
     /// A name, or a number as text.
     Text(String),
+    /// A number.
+    Number(i64),
+}
+
+impl AttributeType for Principal {
+    fn attribute_type() -> Type {
+        Written::attribute_type()
+    }
+
+    fn from_value(attribute: &str, value: Value) -> Result<Self, Diagnostic> {
+        Self::from_written(attribute, Written::from_value(attribute, value)?)
+    }
 }
 
 impl Principal {
     /// The principal that the attribute `attribute` names.
-    pub fn from_written(attribute: &str, written: Written) -> DefinitionResult<Self> {
+    fn from_written(attribute: &str, written: Written) -> Result<Self, Diagnostic> {
         let principal = match written {
             Written::Number(number) => id(number.to_string().as_str()),
             Written::Text(text) if is_number(&text) => id(&text),
@@ -36,11 +46,11 @@ impl Principal {
         };
         match principal {
             Some(principal) if principal.is_valid() => Ok(principal),
-            _ => Err(Self::refusal(attribute).into()),
+            _ => Err(Self::refusal(attribute)),
         }
     }
 
-    /// Whether this is what [`from_written`](Self::from_written) can give.
+    /// Whether a declaration can give this.
     pub fn is_valid(&self) -> bool {
         match self {
             // The system calls take the largest id for "leave it as it is".
@@ -74,7 +84,7 @@ mod tests {
     use super::*;
 
     fn parse(json: &str) -> Option<Principal> {
-        Principal::from_written("owner", serde_json::from_str(json).unwrap()).ok()
+        Principal::from_value("owner", serde_json::from_str(json).unwrap()).ok()
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub fn check(desired: &Desired) -> DefinitionResult<()> {
 }
 
 fn check_path(desired: &Desired) -> DefinitionResult<()> {
-    path::check(&desired.path).map_err(|error| Diagnostic::at("path", error.to_string()).hint(error.hint()))?;
+    path::check(&desired.path).map_err(|error| error.at("path"))?;
     if desired.path == "/" && desired.ensure != Ensure::Directory {
         return Err(Diagnostic::at("path", "the root of the file system can only be a directory").into());
     }
@@ -49,9 +49,9 @@ fn check_path(desired: &Desired) -> DefinitionResult<()> {
 pub fn meaningless(ensure: Ensure) -> &'static [&'static str] {
     match ensure {
         Ensure::File => &["target"],
-        Ensure::Directory => &["content", "source", "target"],
-        Ensure::Symlink => &["content", "source", "mode"],
-        Ensure::Absent => &["content", "source", "owner", "group", "mode", "target"],
+        Ensure::Directory => &["content", "source", "checksum", "target"],
+        Ensure::Symlink => &["content", "source", "checksum", "mode"],
+        Ensure::Absent => &["content", "source", "checksum", "owner", "group", "mode", "target"],
     }
 }
 
@@ -81,9 +81,7 @@ fn check_target(desired: &Desired) -> DefinitionResult<()> {
         None if desired.ensure == Ensure::Symlink => {
             Err(Diagnostic::at("target", "`target` is missing").hint("a symbolic link needs a `target`").into())
         }
-        Some(target) if !path::is_target(target) => {
-            Err(Diagnostic::at("target", "`target` is empty, longer than 4,095 bytes, or has a NUL character in it").into())
-        }
+        Some(target) if !path::is_target(target) => Err(path::no_target("target").into()),
         _ => Ok(()),
     }
 }

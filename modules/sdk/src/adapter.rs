@@ -10,8 +10,8 @@ use crate::bindings::exports::runtime::module::{definition as pure, lifecycle};
 use crate::bindings::runtime::module::parameters as wit;
 use crate::node::{NodeResult, not_supported, unchanged};
 use crate::{
-    AssetRef, CatalogView, Change, Context, Definition, DefinitionResult, Diagnostic, Edge, Footprint, InterruptedOperation,
-    Outcome, Parameters, Prior, RecordedState, ResourceId, Safety, Semantics, StateType, TestedState, json,
+    AssetRef, Catalog, CatalogView, Change, Context, Definition, DefinitionResult, Diagnostic, Edge, Footprint,
+    InterruptedOperation, Outcome, Parameters, Prior, RecordedState, ResourceId, Safety, Semantics, StateType, TestedState, json,
 };
 
 /// The component of a [`StateType`]; see [`export_state_type!`](crate::export_state_type).
@@ -24,8 +24,8 @@ pub(crate) fn describe<T: Definition>() -> pure::Description {
         schema_version: T::SCHEMA_VERSION,
         summary: T::SUMMARY.into(),
         attributes: T::attributes().into_iter().map(Into::into).collect(),
-        blocks: Vec::new(),
-        outputs: Vec::new(),
+        blocks: T::blocks().into_iter().map(Into::into).collect(),
+        outputs: T::outputs().into_iter().map(Into::into).collect(),
         ensure: T::ensure(),
         capabilities: T::capabilities(),
         selectors: T::selectors(),
@@ -62,7 +62,7 @@ impl<T: Definition> pure::Guest for Adapter<T> {
 
     fn relationships(id: ResourceId, desired: Option<String>, catalog: &CatalogView) -> DefinitionResult<Vec<Edge>> {
         let desired: Option<T::Desired> = desired.as_deref().map(json::parse_canonical).transpose()?;
-        T::relationships(&id, desired.as_ref(), catalog)
+        T::relationships(&id, desired.as_ref(), &Catalog::new(catalog))
     }
 
     fn resolve_export(id: ResourceId, attribute: String, given: &wit::Parameters) -> DefinitionResult<String> {
@@ -126,8 +126,9 @@ impl<T: StateType> lifecycle::Guest for Adapter<T> {
         let state = T::read(&desired, &context)?;
         let changes = changes::<T>(&desired, &state)?;
         if changes.is_empty() {
+            let outputs = T::current_outputs(&desired, &state)?.as_ref().map(json::canonical).transpose()?;
             let observed = Some(json::canonical(&state)?);
-            return Ok(lifecycle::CheckResult::InSync(lifecycle::Reading { observed, outputs: None }));
+            return Ok(lifecycle::CheckResult::InSync(lifecycle::Reading { observed, outputs }));
         }
         Ok(lifecycle::CheckResult::NeedsApply(lifecycle::Needed {
             action: T::action(&desired, &state),

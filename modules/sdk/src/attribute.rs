@@ -2,8 +2,10 @@
 
 use serde_json::{Value, json};
 
+use crate::attribute_type::AttributeType;
 use crate::bindings::exports::runtime::module::definition as wit;
 use crate::ensure::{Ensure, Vocabulary};
+use crate::values::secret_slot;
 
 /// The type of an attribute's value. The host checks values against it and never coerces.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +33,29 @@ pub enum Type {
 }
 
 impl Type {
-    fn json(&self) -> Value {
+    /// One of these words.
+    pub fn words(words: &[&str]) -> Self {
+        Self::Enum(words.iter().map(|word| (*word).to_owned()).collect())
+    }
+
+    /// Whether the host takes the value for an attribute of this type. A sensitive value's slot is of every type.
+    pub fn accepts(&self, value: &Value) -> bool {
+        match self {
+            Self::Any => true,
+            _ if secret_slot(value).is_some() => true,
+            Self::String => value.is_string(),
+            Self::Integer => value.as_i64().is_some(),
+            Self::Number => value.is_number(),
+            Self::Boolean => value.is_boolean(),
+            Self::Resource => value.as_str().is_some_and(|text| text.split_once('.').is_some()),
+            Self::List(item) => value.as_array().is_some_and(|items| items.iter().all(|value| item.accepts(value))),
+            Self::Map(item) => value.as_object().is_some_and(|fields| fields.values().all(|value| item.accepts(value))),
+            Self::Union(types) => types.iter().any(|kind| kind.accepts(value)),
+            Self::Enum(words) => value.as_str().is_some_and(|text| words.iter().any(|word| word == text)),
+        }
+    }
+
+    pub(crate) fn json(&self) -> Value {
         match self {
             Self::String => json!("string"),
             Self::Integer => json!("integer"),
@@ -72,6 +96,12 @@ impl Attribute {
             checksum_of: None,
             doc: String::new(),
         }
+    }
+
+    /// An attribute whose value is read as a `T`. Where `T` can hold a sensitive value ([`Sensitive`](crate::Sensitive)), it is flagged so.
+    pub fn of<T: AttributeType>(name: &str) -> Self {
+        let attribute = Self::new(name, T::attribute_type());
+        if T::is_sensitive() { attribute.sensitive() } else { attribute }
     }
 
     /// An attribute that holds text.
@@ -158,6 +188,51 @@ impl Attribute {
         &self.name
     }
 
+    /// Its name, and every other spelling.
+    pub fn spellings(&self) -> impl Iterator<Item = &str> {
+        self.aliases.iter().chain([&self.name]).map(String::as_str)
+    }
+
+    /// Its type.
+    pub fn kind(&self) -> &Type {
+        &self.kind
+    }
+
+    /// Its document.
+    pub fn document(&self) -> &str {
+        &self.doc
+    }
+
+    /// What leaving it out means, for readers.
+    pub fn declared_default(&self) -> Option<&Value> {
+        self.default.as_ref()
+    }
+
+    /// Whether it must be given.
+    pub fn is_required(&self) -> bool {
+        self.flags.contains(wit::AttributeFlags::REQUIRED)
+    }
+
+    /// Whether `null` may be written for leaving it out.
+    pub fn is_nullable(&self) -> bool {
+        self.flags.contains(wit::AttributeFlags::NULLABLE)
+    }
+
+    /// Whether what is given is treated as sensitive.
+    pub fn is_sensitive(&self) -> bool {
+        self.flags.contains(wit::AttributeFlags::SENSITIVE)
+    }
+
+    /// Whether it names bytes to take along.
+    pub fn is_source(&self) -> bool {
+        self.flags.contains(wit::AttributeFlags::SOURCE)
+    }
+
+    /// The source whose checksum it is.
+    pub fn source_of_checksum(&self) -> Option<&str> {
+        self.checksum_of.as_deref()
+    }
+
     /// Whether [`footprint`](crate::Definition::footprint) may read it.
     pub fn is_identity(&self) -> bool {
         self.flags.contains(wit::AttributeFlags::IDENTITY)
@@ -189,7 +264,7 @@ impl From<Attribute> for wit::Attribute {
 }
 
 /// `describe` must not fail, so a default that JSON cannot hold is the module's bug and ends the call.
-fn canonical(value: &Value) -> String {
+pub(crate) fn canonical(value: &Value) -> String {
     crate::json::canonical(value).expect("an attribute's default is within what canonical JSON can hold")
 }
 

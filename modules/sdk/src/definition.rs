@@ -10,8 +10,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::{
-    AssetRef, AssetRequest, AssetSource, Attribute, Capability, CatalogView, DefinitionError, Edge, Effect, EnsureVocabulary,
-    Footprint, Parameters, RecordSelectors, RecordedState, ResourceId, Semantics, TestedState,
+    AssetRef, AssetRequest, AssetSource, Attribute, Attributes, Block, Capability, Catalog, DefinitionError, Digest, Edge,
+    Effect, EnsureVocabulary, Footprint, Output, Parameters, RecordSelectors, RecordedState, ResourceId, Semantics, TestedState,
+    json,
 };
 
 /// What a definition function gives. A [`Diagnostic`](crate::Diagnostic) turns into its error by `?` or `.into()`.
@@ -45,6 +46,24 @@ impl<D> Compiled<D> {
         });
         self
     }
+
+    /// Says which digest the bytes asked for last must have.
+    #[must_use]
+    pub fn checksum(mut self, checksum: Option<Digest>) -> Self {
+        if let Some(asset) = self.assets.last_mut() {
+            asset.checksum = checksum;
+        }
+        self
+    }
+
+    /// What to say when the bytes asked for last have another digest: one sentence without a full stop, without values.
+    #[must_use]
+    pub fn checksum_error(mut self, message: &str) -> Self {
+        if let Some(asset) = self.assets.last_mut() {
+            asset.checksum_error = Some(message.into());
+        }
+        self
+    }
 }
 
 /// The pure half of a resource type.
@@ -58,16 +77,31 @@ pub trait Definition: 'static {
     /// What the type manages, one sentence.
     const SUMMARY: &'static str;
 
+    /// What a declaration gives: a struct that derives [`Attributes`](trait@Attributes), or `()` for a type that describes its attributes by hand.
+    type Given: Attributes;
+
     /// The desired state. It must serialise deterministically and refuse unknown fields (`#[serde(deny_unknown_fields)]`); its JSON
     /// must leave out what is none.
     type Desired: Serialize + DeserializeOwned + 'static;
 
-    /// Every attribute.
-    fn attributes() -> Vec<Attribute>;
+    /// Every attribute: those of [`Given`](Self::Given).
+    fn attributes() -> Vec<Attribute> {
+        Self::Given::attributes()
+    }
 
-    /// The vocabulary of `ensure`, for types that have one: `Some(MyEnsure::vocabulary())`.
+    /// Every child block: those of [`Given`](Self::Given).
+    fn blocks() -> Vec<Block> {
+        Self::Given::blocks()
+    }
+
+    /// What others can read once the resource has been applied. Nothing by default.
+    fn outputs() -> Vec<Output> {
+        Vec::new()
+    }
+
+    /// The vocabulary of `ensure`, for types that have one: that of [`Given`](Self::Given).
     fn ensure() -> Option<EnsureVocabulary> {
-        None
+        Self::Given::ensure_vocabulary()
     }
 
     /// The rights that the module asks for.
@@ -100,14 +134,17 @@ pub trait Definition: 'static {
     /// [`footprint`](Self::footprint) gave. The node calls this with what a bundle holds, so nothing may be taken for granted.
     fn validate(desired: &Self::Desired) -> DefinitionResult<Semantics>;
 
-    /// The value of an exported attribute, equal to what `compile` would use; null for what is unmanaged. Reads only what it needs.
-    fn resolve_export(attribute: &str, given: &Parameters) -> DefinitionResult<Value>;
+    /// The value of an exported attribute, equal to what `compile` would use; null for what is unmanaged. Reads only what it needs: by
+    /// default what [`Given`](Self::Given) reads of it.
+    fn resolve_export(attribute: &str, given: &Parameters) -> DefinitionResult<Value> {
+        Self::Given::export(attribute, given)
+    }
 
     /// The desired state as tests of manifests see it.
     fn test_view(desired: &Self::Desired) -> DefinitionResult<TestedState>;
 
     /// Orders that follow from this resource and its peers; `desired` is none while it waits for the node. None by default.
-    fn relationships(_id: &ResourceId, _desired: Option<&Self::Desired>, _catalog: &CatalogView) -> DefinitionResult<Vec<Edge>> {
+    fn relationships(_id: &ResourceId, _desired: Option<&Self::Desired>, _catalog: &Catalog) -> DefinitionResult<Vec<Edge>> {
         Ok(Vec::new())
     }
 
@@ -215,9 +252,35 @@ impl Semantics {
         self
     }
 
+    /// Adds the key of a shared action that the resource may ask for.
+    #[must_use]
+    pub fn prerequisite(mut self, key: &str) -> Self {
+        self.prerequisites.push(key.into());
+        self
+    }
+
     /// The footprint in it.
     pub fn footprint(&self) -> Footprint {
         Footprint { claims: self.claims.clone(), effects: self.effects.clone(), affected_paths: self.affected_paths.clone() }
+    }
+}
+
+impl TestedState {
+    /// What tests see: a struct or map with each declared attribute by canonical name, null for what is unmanaged.
+    pub fn new<T: Serialize + ?Sized>(attributes: &T) -> DefinitionResult<Self> {
+        Ok(Self { attributes: json::canonical(attributes)?, content: None })
+    }
+
+    /// The asset that is the managed content, if there is one.
+    #[must_use]
+    pub fn content(mut self, asset: Option<&str>) -> Self {
+        self.content = asset.map(str::to_owned);
+        self
+    }
+
+    /// Permission bits as tests see them: four octal digits, null for what is unmanaged.
+    pub fn octal_mode(bits: Option<u32>) -> Value {
+        bits.map_or(Value::Null, |bits| format!("{bits:04o}").into())
     }
 }
 

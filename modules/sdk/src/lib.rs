@@ -6,7 +6,10 @@
 //! - [`Definition`]: the pure half. It runs on the controller, and again on the node to check what the bundle says.
 //! - [`StateType`]: the half that meets the node, for types that read a state, compare it and bring it about.
 //!
-//! A module implements both for one type and writes `runtime_sdk::export_state_type!(Thing);`. The adapter behind the macro
+//! What a declaration may say is a struct that derives [`Attributes`](trait@Attributes): its fields are the attributes and child blocks, and become
+//! descriptors and readers.
+//!
+//! A module implements both traits for one type and writes `runtime_sdk::export_state_type!(Thing);`. The adapter behind the macro
 //! does what every such type must do alike: strict decoding, canonical JSON, check and verify by one comparison.
 //!
 //! A module that fits neither implements the generated traits of [`bindings`] and calls [`export_component!`].
@@ -27,6 +30,14 @@ pub mod diagnostic;
 
 pub mod attribute;
 
+pub mod attribute_type;
+
+pub mod block;
+
+pub mod output;
+
+pub mod attributes;
+
 pub mod ensure;
 
 pub mod parameters;
@@ -34,6 +45,8 @@ pub mod parameters;
 pub mod values;
 
 pub mod definition;
+
+pub mod catalog;
 
 pub mod node;
 
@@ -46,10 +59,14 @@ pub mod testing;
 mod adapter;
 
 #[doc(hidden)]
+pub use serde as __serde;
+#[doc(hidden)]
 pub use wit_bindgen as __wit_bindgen;
 
 pub use adapter::{Adapter, HeldWork};
 pub use attribute::{Attribute, Type};
+pub use attribute_type::AttributeType;
+pub use attributes::Attributes;
 pub use bindings::exports::runtime::module::definition::{
     AssetRequest, AssetSource, Capability, DefinitionError, Edge, EdgeReason, EnsureVocabulary, RecordSelectors, RecordedState,
     Semantics, TestedState,
@@ -61,10 +78,14 @@ pub use bindings::exports::runtime::module::lifecycle::{
 pub use bindings::runtime::host::{accounts, assets, facts, files, types::HostError};
 pub use bindings::runtime::module::catalog_view::{CatalogView, Peer};
 pub use bindings::runtime::module::types::{AssetRef, Claim, Diagnostic, Digest, Effect, Footprint, ResourceId};
+pub use block::Block;
+pub use catalog::{Catalog, TypedPeer};
 pub use definition::{Compiled, Definition, DefinitionResult};
-pub use ensure::{Ensure, Vocabulary};
+pub use ensure::{Ensure, Presence, Vocabulary};
 pub use node::{HostCall, NodeResult, Progress};
-pub use parameters::Parameters;
+pub use output::Output;
+pub use parameters::{Child, Parameters};
+pub use runtime_sdk_derive::{AttributeType, Attributes, Ensure};
 pub use serde_json::Value;
 pub use state_type::StateType;
 pub use values::{Asset, Bytes, Sensitive};

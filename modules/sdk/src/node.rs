@@ -3,6 +3,7 @@
 //! Every failure says how much may have happened, because the host decides by that whether trying again is safe.
 //! [`HostCall::before_change`] is for host calls that only look; [`Progress`] is for those that change.
 
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::json::{self, JsonError};
@@ -137,6 +138,14 @@ impl Outcome {
     pub fn changed() -> Self {
         Self { outputs: None, executed: false, handled_refresh: false, output: None }
     }
+
+    /// With outputs for other resources: a struct or map with those that [`Definition::outputs`](crate::Definition::outputs) lists.
+    pub fn outputs<T: Serialize + ?Sized>(mut self, outputs: &T, progress: &Progress) -> NodeResult<Self> {
+        let text = json::canonical(outputs)
+            .map_err(|error| progress.failed(Diagnostic::new(format!("the outputs cannot be told: {error}"))))?;
+        self.outputs = Some(text);
+        Ok(self)
+    }
 }
 
 impl Change {
@@ -195,6 +204,16 @@ mod tests {
         let error = fail(HostError::Denied("no rule".into())).before_change("read the file").unwrap_err();
         let LifecycleError::Denied(failure) = error else { panic!() };
         assert_eq!(failure.diagnostic.message, "cannot read the file: denied: no rule");
+    }
+
+    #[test]
+    fn outputs_that_cannot_be_told_are_a_failure_after_the_change() {
+        let mut progress = Progress::new();
+        progress.whole("x", Ok(())).unwrap();
+        let outcome = Outcome::changed().outputs(&serde_json::json!({"b": 1, "a": "x"}), &progress).unwrap();
+        assert_eq!(outcome.outputs.as_deref(), Some(r#"{"a":"x","b":1}"#));
+        let error = Outcome::changed().outputs(&serde_json::json!({"a": u64::MAX}), &progress).unwrap_err();
+        assert_eq!(class(error), EffectClass::PartialChange);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The attributes of one declaration, read one at a time.
+//! The attributes of one declaration, read one at a time, and its child blocks.
 //!
 //! Each attribute that is read counts towards what the result came from, so a definition reads just what it needs. Where the
 //! attributes come from is behind [`Source`]: the host in a component, a map in tests.
@@ -6,10 +6,11 @@
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::attribute_type::{another_type, may_not_be_sensitive};
 use crate::bindings::runtime::module::parameters as wit;
 use crate::definition::DefinitionResult;
 use crate::values::secret_slot;
-use crate::{DefinitionError, Diagnostic, ResourceId, json};
+use crate::{Attributes, DefinitionError, Diagnostic, ResourceId, json};
 
 pub use crate::bindings::runtime::module::parameters::ParameterError;
 
@@ -20,6 +21,17 @@ pub trait Source {
 
     /// The value as JSON text; none if it is omitted or null.
     fn read(&self, name: &str) -> Result<Option<String>, ParameterError>;
+
+    /// The child blocks of this name, in order.
+    fn children<'a>(&'a self, block: &str) -> Result<Vec<SourceChild<'a>>, ParameterError>;
+}
+
+/// One child block, as a [`Source`] gives it.
+pub struct SourceChild<'a> {
+    /// Its label, in labelled blocks.
+    pub label: Option<String>,
+    /// Its attributes.
+    pub given: Box<dyn Source + 'a>,
 }
 
 impl Source for wit::Parameters {
@@ -30,19 +42,33 @@ impl Source for wit::Parameters {
     fn read(&self, name: &str) -> Result<Option<String>, ParameterError> {
         Self::read(self, name)
     }
+
+    fn children<'a>(&'a self, block: &str) -> Result<Vec<SourceChild<'a>>, ParameterError> {
+        let children = Self::children(self, block)?;
+        Ok(children.into_iter().map(|wit::Child { label, given }| SourceChild { label, given: Box::new(given) }).collect())
+    }
 }
 
-/// The declaration under compilation.
+/// The declaration under compilation, or one child block of it.
 #[derive(Clone, Copy)]
 pub struct Parameters<'a> {
     id: &'a ResourceId,
     source: &'a dyn Source,
+    place: Option<&'a Place>,
+}
+
+/// Which child block, for messages.
+struct Place {
+    block: String,
+    label: Option<String>,
+    /// From 1, among the blocks of this name.
+    number: usize,
 }
 
 impl<'a> Parameters<'a> {
     /// The attributes of the resource `id`.
     pub fn new(id: &'a ResourceId, source: &'a dyn Source) -> Self {
-        Self { id, source }
+        Self { id, source, place: None }
     }
 
     /// The resource's address.
@@ -69,10 +95,8 @@ impl<'a> Parameters<'a> {
         let is_secret = secret_slot(&value).is_some();
         match T::deserialize(value) {
             Ok(value) => Ok(Some(value)),
-            Err(_) if is_secret => Err(Diagnostic::at(name, format!("`{name}` may not be sensitive"))
-                .hint("only the attributes that say so can take a sensitive value")
-                .into()),
-            Err(_) => Err(Diagnostic::at(name, format!("`{name}` has a value of another type")).into()),
+            Err(_) if is_secret => Err(self.placed(may_not_be_sensitive(name)).into()),
+            Err(_) => Err(self.placed(another_type(name)).into()),
         }
     }
 
@@ -93,7 +117,88 @@ impl<'a> Parameters<'a> {
 
     /// The value of an attribute that must be given.
     pub fn required<T: DeserializeOwned>(&self, name: &str) -> DefinitionResult<T> {
-        self.read(name)?.ok_or_else(|| Diagnostic::at(name, format!("`{name}` is missing")).into())
+        self.read(name)?.ok_or_else(|| self.at(name, format!("`{name}` is missing")).into())
+    }
+
+    /// The child blocks of this name, in the order of the manifest.
+    pub fn children(&self, block: &str) -> DefinitionResult<Vec<Child<'a>>> {
+        let children = self.source.children(block).map_err(unreadable)?;
+        let child = |(index, SourceChild { label, given })| {
+            let place = Place { block: block.to_owned(), label, number: index + 1 };
+            Child { id: self.id, source: given, place }
+        };
+        Ok(children.into_iter().enumerate().map(child).collect())
+    }
+
+    /// The one child block of this name, if it is given.
+    pub fn child(&self, block: &str) -> DefinitionResult<Option<Child<'a>>> {
+        let mut children = self.children(block)?;
+        match children.len() {
+            0 | 1 => Ok(children.pop()),
+            _ => Err(Diagnostic::at(block, format!("the block `{block}` stands twice")).hint("keep one of them").into()),
+        }
+    }
+
+    /// The one child block of this name, which must be given.
+    pub fn required_child(&self, block: &str) -> DefinitionResult<Child<'a>> {
+        self.child(block)?.ok_or_else(|| Diagnostic::at(block, format!("the block `{block}` is missing")).into())
+    }
+
+    /// A message about an attribute here. In a child block it says in which, and is told of the block.
+    pub fn at(&self, attribute: &str, message: impl Into<String>) -> Diagnostic {
+        self.placed(Diagnostic::at(attribute, message))
+    }
+
+    /// A message about an attribute, as of here.
+    pub(crate) fn placed(&self, diagnostic: Diagnostic) -> Diagnostic {
+        match self.place {
+            None => diagnostic,
+            Some(place) => Diagnostic {
+                attribute: Some(place.block.clone()),
+                message: format!("in {}: {}", place.words(), diagnostic.message),
+                ..diagnostic
+            },
+        }
+    }
+}
+
+impl Place {
+    fn words(&self) -> String {
+        match &self.label {
+            Some(label) => format!("the block `{} \"{label}\"`", self.block),
+            None if self.number > 1 => format!("the block `{}`, number {}", self.block, self.number),
+            None => format!("the block `{}`", self.block),
+        }
+    }
+}
+
+/// One child block of a declaration. Its attributes are read one at a time, too.
+pub struct Child<'a> {
+    id: &'a ResourceId,
+    source: Box<dyn Source + 'a>,
+    place: Place,
+}
+
+impl Child<'_> {
+    /// Its label, in labelled blocks.
+    pub fn label(&self) -> Option<&str> {
+        self.place.label.as_deref()
+    }
+
+    /// Its label, of a block that is described as a labelled one.
+    pub fn required_label(&self) -> DefinitionResult<&str> {
+        let missing = || DefinitionError::Other(format!("the host gave a block `{}` without its label", self.place.block));
+        self.label().ok_or_else(missing)
+    }
+
+    /// Its attributes.
+    pub fn given(&self) -> Parameters<'_> {
+        Parameters { id: self.id, source: &*self.source, place: Some(&self.place) }
+    }
+
+    /// All of its attributes at once.
+    pub fn read<T: Attributes>(&self) -> DefinitionResult<T> {
+        T::read(&self.given())
     }
 }
 
@@ -101,45 +206,10 @@ fn unreadable(error: ParameterError) -> DefinitionError {
     match error {
         ParameterError::Deferred | ParameterError::Failed => DefinitionError::Parameter,
         ParameterError::Unknown(name) => {
-            DefinitionError::Other(format!("the module reads `{name}`, which is not among the attributes it describes"))
+            DefinitionError::Other(format!("the module reads `{name}`, which is not among what it describes"))
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::Given;
-    use serde_json::json;
-
-    #[test]
-    fn reads_by_type() {
-        let given = Given::new().set("a", "x").set("b", 3).set("c", true).set("d", json!(["y"]));
-        let given = given.parameters();
-        assert_eq!(given.string("a").unwrap().as_deref(), Some("x"));
-        assert_eq!(given.integer("b").unwrap(), Some(3));
-        assert_eq!(given.boolean("c").unwrap(), Some(true));
-        assert_eq!(given.read::<Vec<String>>("d").unwrap(), Some(vec!["y".to_owned()]));
-        assert_eq!(given.string("e").unwrap(), None);
-        assert!(given.has("a").unwrap() && !given.has("e").unwrap());
-    }
-
-    #[test]
-    fn refusals_name_the_attribute() {
-        let given = Given::new().set("a", 1).set("b", json!({"$secret": "0"}));
-        let given = given.parameters();
-        let message = |error| match error {
-            DefinitionError::Invalid(diagnostic) => (diagnostic.attribute.unwrap(), diagnostic.message),
-            other => panic!("{other:?}"),
-        };
-        assert_eq!(message(given.string("a").unwrap_err()), ("a".into(), "`a` has a value of another type".into()));
-        assert_eq!(message(given.string("b").unwrap_err()), ("b".into(), "`b` may not be sensitive".into()));
-        assert_eq!(message(given.required::<String>("c").unwrap_err()), ("c".into(), "`c` is missing".into()));
-    }
-
-    #[test]
-    fn what_waits_for_the_node_is_left_to_the_host() {
-        let given = Given::new().deferred("a");
-        assert!(matches!(given.parameters().string("a"), Err(DefinitionError::Parameter)));
-    }
-}
+mod tests;

@@ -1,6 +1,7 @@
 //! The half that meets the node, for types that read a state, compare it with the desired one and bring that about.
 
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::node::{NodeResult, not_supported};
 use crate::{Action, Change, Context, Definition, InterruptedOperation, Outcome, Safety};
@@ -10,6 +11,9 @@ use crate::{Action, Change, Context, Definition, InterruptedOperation, Outcome, 
 /// The adapter calls [`read`](Self::read), then [`expected_changes`](Self::expected_changes). No change: the object is in sync. Else it
 /// keeps both states and, if the run is to change the node, calls [`apply`](Self::apply), reads again and asks for the changes again:
 /// any that is left is a failure. So check and verify cannot disagree about what counts as a difference.
+///
+/// [`outputs`](Definition::outputs) of [`Definition`] says which outputs there are; [`current_outputs`](Self::current_outputs) gives those of an object that
+/// needs no change.
 pub trait StateType: Definition {
     /// What was read from the node. Its JSON is recorded as what was observed.
     type State: Serialize + 'static;
@@ -33,7 +37,13 @@ pub trait StateType: Definition {
     /// What applying will do to the object. Asked only where there are changes. Pure: no host calls.
     fn action(desired: &Self::Desired, state: &Self::State) -> Action;
 
-    /// Brings the desired state about, starting from `state`.
+    /// The outputs of an object that is as desired, by name: an object with those that `outputs()` lists. None, as by default, leaves
+    /// those that the last run recorded. Pure: no host calls.
+    fn current_outputs(_desired: &Self::Desired, _state: &Self::State) -> NodeResult<Option<Value>> {
+        Ok(None)
+    }
+
+    /// Brings the desired state about, starting from `state`. Outputs go into the answer: [`Outcome::outputs`].
     fn apply(desired: &Self::Desired, state: &Self::State, context: &Context) -> NodeResult<Outcome>;
 
     /// Makes checking and applying again safe after an interrupted operation. Refused by default: then a person must look.

@@ -1,12 +1,15 @@
 //! Values that occur in desired and observed states: sensitive ones, assets, bytes.
 
+use std::fmt;
+use std::str::FromStr;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
-use crate::AssetRef;
+use crate::{AssetRef, ResourceId};
 
 /// The key of the object that stands in a sensitive value's place.
 const SECRET: &str = "$secret";
@@ -19,13 +22,23 @@ pub fn secret_slot(value: &Value) -> Option<&str> {
     }
 }
 
-/// A value that may be sensitive. A sensitive one is never here: the host keeps it and resolves its slot inside host calls.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A value that may be sensitive. A sensitive one is never here: the host keeps it and resolves its slot inside host calls. `Debug` shows the
+/// slot, and of a plain value only that there is one: whoever writes the manifest may hold it for a secret that the language does not know of.
+#[derive(Clone, PartialEq, Eq)]
 pub enum Sensitive<T> {
     /// An ordinary value.
     Plain(T),
     /// The slot of a sensitive value.
     Slot(String),
+}
+
+impl<T> fmt::Debug for Sensitive<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Plain(_) => f.write_str("Plain(..)"),
+            Self::Slot(slot) => f.debug_tuple("Slot").field(slot).finish(),
+        }
+    }
 }
 
 impl<T: Serialize> Serialize for Sensitive<T> {
@@ -42,8 +55,46 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Sensitive<T> {
         let value = Value::deserialize(deserializer)?;
         match secret_slot(&value) {
             Some(slot) => Ok(Self::Slot(slot.to_owned())),
-            None => T::deserialize(value).map(Self::Plain).map_err(D::Error::custom),
+            // The text of serde quotes values.
+            None => T::deserialize(value).map(Self::Plain).map_err(|_| D::Error::custom("a value of another type")),
         }
+    }
+}
+
+/// As text: `TYPE.NAME`.
+impl fmt::Display for ResourceId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.type_name, self.name)
+    }
+}
+
+impl FromStr for ResourceId {
+    type Err = NotAnAddress;
+
+    fn from_str(text: &str) -> Result<Self, NotAnAddress> {
+        match text.split_once('.') {
+            Some((type_name, name)) if !type_name.is_empty() && !name.is_empty() => {
+                Ok(Self { type_name: type_name.into(), name: name.into() })
+            }
+            _ => Err(NotAnAddress),
+        }
+    }
+}
+
+/// A text that is not `TYPE.NAME`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("this is not the address of a resource: `TYPE.NAME`")]
+pub struct NotAnAddress;
+
+impl Serialize for ResourceId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for ResourceId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
     }
 }
 
@@ -105,6 +156,28 @@ mod tests {
         let plain: Sensitive<String> = serde_json::from_str(r#""x""#).unwrap();
         assert_eq!(plain, Sensitive::Plain("x".into()));
         assert!(serde_json::from_str::<Sensitive<String>>(r#"{"$secret":"s0","a":1}"#).is_err());
+    }
+
+    #[test]
+    fn debug_shows_no_value() {
+        #[derive(Debug)]
+        #[expect(dead_code, reason = "only its `Debug` is looked at")]
+        struct Desired {
+            password: Sensitive<String>,
+        }
+        let debug = |password| format!("{:?}", Desired { password });
+        assert_eq!(debug(Sensitive::Plain("hunter2".into())), "Desired { password: Plain(..) }");
+        assert_eq!(debug(Sensitive::Slot("user.web/password".into())), r#"Desired { password: Slot("user.web/password") }"#);
+        let error = serde_json::from_str::<Sensitive<u8>>(r#""hunter2""#).unwrap_err().to_string();
+        assert!(!error.contains("hunter2"), "{error}");
+    }
+
+    #[test]
+    fn an_address_is_type_and_name() {
+        let id: ResourceId = serde_json::from_str(r#""file.motd""#).unwrap();
+        assert_eq!((id.type_name.as_str(), id.name.as_str()), ("file", "motd"));
+        assert_eq!(serde_json::to_string(&id).unwrap(), r#""file.motd""#);
+        assert!(["file", ".motd", "file.", ""].iter().all(|text| text.parse::<ResourceId>().is_err()));
     }
 
     #[test]

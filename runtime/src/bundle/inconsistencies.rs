@@ -6,7 +6,7 @@ use super::invariants::check;
 use super::limits::MAX_ASSET;
 use super::samples::{assets, catalog_of, component, resource};
 use crate::model::asset::AssetRef;
-use crate::model::catalog::{Asset, Catalog, Control, Edge, EdgeReason, MAX_TIMEOUT_MS, Module, Semantics, State};
+use crate::model::catalog::{Asset, Catalog, Control, DeferredBlock, Edge, EdgeReason, MAX_TIMEOUT_MS, Module, Semantics, State};
 use crate::model::digest::{AssetDigest, ComponentDigest};
 use crate::model::expression::Expression;
 
@@ -100,7 +100,7 @@ fn assets_and_their_names_agree() {
         idle(catalog);
         let sources = BTreeMap::from([(source.to_owned(), AssetDigest::of(b"idle"))]);
         let attributes = BTreeMap::from([("source".to_owned(), expression(r#"["literal","site.hcl:1:1+1","a"]"#))]);
-        catalog.resources[1].state = State::Deferred { attributes, sources };
+        catalog.resources[1].state = State::Deferred { attributes, sources, blocks: Vec::new() };
     };
     let mut named = sample();
     deferred(&mut named, "source");
@@ -124,7 +124,7 @@ fn expressions_read_resources_that_are_there() {
     insta::assert_snapshot!(error, @"resource `file.issue`: it reads `file.other`, which is not a resource of the catalog");
     refused(|catalog| {
         let attributes = BTreeMap::from([("path".to_owned(), reads("file.other"))]);
-        catalog.resources[1].state = State::Deferred { attributes, sources: BTreeMap::new() };
+        catalog.resources[1].state = State::Deferred { attributes, sources: BTreeMap::new(), blocks: Vec::new() };
     });
 }
 
@@ -182,4 +182,57 @@ fn domains_belong_to_the_host_or_to_the_type() {
     refused(|catalog| catalog.resources[0].effects[0].actions.clear());
     refused(|catalog| semantics(catalog).capabilities = vec!["files".into()]);
     refused(|catalog| semantics(catalog).capabilities = vec!["files.Write".into()]);
+}
+
+/// The sample with a second resource that waits for the node, with two blocks of one name.
+fn with_blocks() -> Catalog {
+    let mut catalog = sample();
+    let literal = || BTreeMap::from([("page".to_owned(), expression(r#"["literal","site.hcl:1:1+1","a"]"#))]);
+    let block = |label: &str, attributes| DeferredBlock { name: "vhost".into(), label: Some(label.into()), attributes };
+    let blocks = vec![block("a", BTreeMap::new()), block("b", literal())];
+    catalog.assets.insert(AssetDigest::of(b"page"), Asset { size: 4 });
+    let sources = BTreeMap::from([("vhost[1].page".to_owned(), AssetDigest::of(b"page"))]);
+    catalog.resources[1].state = State::Deferred { attributes: BTreeMap::new(), sources, blocks };
+    catalog
+}
+
+fn refused_with_blocks(change: impl FnOnce(&mut Vec<DeferredBlock>, &mut BTreeMap<String, AssetDigest>)) -> String {
+    let mut catalog = with_blocks();
+    let State::Deferred { blocks, sources, .. } = &mut catalog.resources[1].state else { panic!("it waits") };
+    change(blocks, sources);
+    check(&catalog).expect_err("the change must be found").to_string()
+}
+
+#[test]
+fn blocks_hold_to_the_same_rules_as_what_is_around_them() {
+    check(&with_blocks()).unwrap();
+    let name = refused_with_blocks(|blocks, _| blocks[0].name = "a b".into());
+    insta::assert_snapshot!(name, @"resource `file.issue`: `a b` is not a valid block");
+    let label = refused_with_blocks(|blocks, _| blocks[0].label = Some("\u{1b}".into()));
+    assert!(label.contains("a block `vhost` has a label that cannot be one") && !label.contains('\u{1b}'), "{label}");
+    let attribute = refused_with_blocks(|blocks, _| {
+        let value = blocks[1].attributes["page"].clone();
+        blocks[0].attributes.insert("A".into(), value);
+    });
+    insta::assert_snapshot!(attribute, @"resource `file.issue`: `A` is not a valid attribute");
+    let reads = refused_with_blocks(|blocks, _| {
+        let reads = expression(r#"["export","site.hcl:1:1+1","file.other","path"]"#);
+        blocks[0].attributes.insert("root".into(), reads);
+    });
+    insta::assert_snapshot!(reads, @"resource `file.issue`: it reads `file.other`, which is not a resource of the catalog");
+    let many = refused_with_blocks(|blocks, _| {
+        blocks.resize_with(1_001, || DeferredBlock { name: "rule".into(), label: None, attributes: BTreeMap::new() })
+    });
+    insta::assert_snapshot!(many, @"resource `file.issue`: it has more than 1000 blocks");
+}
+
+#[test]
+fn a_source_is_an_attribute_that_is_given_wherever_it_stands() {
+    for path in ["page", "vhost[0].page", "vhost[2].page", "vhost[1]", "vhost[01].page", "other[1].page"] {
+        let error = refused_with_blocks(|_, sources| {
+            let digest = sources.remove("vhost[1].page").unwrap();
+            sources.insert(path.into(), digest);
+        });
+        assert!(error.ends_with(&format!("the source `{path}` is not an attribute of it")), "{error}");
+    }
 }

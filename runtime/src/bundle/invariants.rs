@@ -5,9 +5,11 @@ mod secrets;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::asset::AssetRef;
-use crate::model::catalog::{Catalog, Claim, Effect, MAX_TIMEOUT_MS, Resource, Semantics, State};
+use crate::model::attribute_path::AttributePath;
+use crate::model::catalog::{Catalog, Claim, DeferredBlock, Effect, MAX_TIMEOUT_MS, Resource, Semantics, State};
+use crate::model::description::{LABEL_RULE, MAX_CHILD_BLOCKS, is_label};
 use crate::model::digest::AssetDigest;
-use crate::model::expression::{Expression, Kind};
+use crate::model::expression::Kind;
 use crate::model::ids::{ResourceId, TypeName};
 use crate::model::key::Key;
 
@@ -121,11 +123,9 @@ fn check_assets(catalog: &Catalog) -> Result<(), CatalogError> {
 /// Every resource that an expression reads is there.
 fn check_exports(resource: &Resource, order: &BTreeMap<&ResourceId, usize>) -> Result<(), CatalogError> {
     let gates = resource.control.iter().flat_map(|control| control.if_.iter().chain(&control.unless));
-    let attributes = match &resource.state {
-        State::Deferred { attributes, .. } => Some(attributes.values()),
-        State::Compiled { .. } => None,
-    };
-    for expression in gates.chain(attributes.into_iter().flatten()) {
+    let parts = resource.state.deferred_parts();
+    let attributes = parts.iter().flat_map(|(_, attributes)| attributes.values());
+    for expression in gates.chain(attributes) {
         let mut unknown = None;
         expression.walk(&mut |part| match &part.kind {
             Kind::Export { resource: read, .. } if !order.contains_key(read) => unknown = Some(read),
@@ -154,20 +154,43 @@ fn check_resource(resource: &Resource) -> Result<(), CatalogError> {
     }
     match &resource.state {
         State::Compiled { semantics, .. } => check_semantics(resource, semantics),
-        State::Deferred { attributes, sources } => check_deferred(resource, attributes, sources),
+        State::Deferred { sources, blocks, .. } => check_deferred(resource, sources, blocks),
     }
 }
 
 fn check_deferred(
     resource: &Resource,
-    attributes: &BTreeMap<String, Expression>,
     sources: &BTreeMap<String, AssetDigest>,
+    blocks: &[DeferredBlock],
 ) -> Result<(), CatalogError> {
-    attributes.keys().try_for_each(|name| check_word(resource, "attribute", name))?;
-    match sources.keys().find(|name| !attributes.contains_key(*name)) {
-        Some(name) => Err(refuse(resource, &format!("the source `{name}` is not an attribute of it"))),
+    if blocks.len() > MAX_CHILD_BLOCKS {
+        return Err(refuse(resource, &format!("it has more than {MAX_CHILD_BLOCKS} blocks")));
+    }
+    for block in blocks {
+        check_word(resource, "block", &block.name)?;
+        if block.label.as_deref().is_some_and(|label| !is_label(label)) {
+            return Err(refuse(resource, &format!("a block `{}` has a label that cannot be one: {LABEL_RULE}", block.name)));
+        }
+    }
+    for (_, attributes) in resource.state.deferred_parts() {
+        attributes.keys().try_for_each(|name| check_word(resource, "attribute", name))?;
+    }
+    match sources.keys().find(|path| !names_attribute(resource, path)) {
+        Some(path) => {
+            let path: String = path.chars().take(80).collect();
+            Err(refuse(resource, &format!("the source `{path}` is not an attribute of it")))
+        }
         None => Ok(()),
     }
+}
+
+/// Whether a path leads to an attribute that is given.
+fn names_attribute(resource: &Resource, path: &str) -> bool {
+    let Ok(AttributePath { block, name: Some(name) }) = path.parse() else { return false };
+    let parts = resource.state.deferred_parts();
+    let wanted = block.as_ref().map(|(name, _)| name.as_str());
+    let mut same = parts.iter().filter(|(of, _)| of.map(|of| of.name.as_str()) == wanted);
+    same.nth(block.as_ref().map_or(0, |(_, place)| *place)).is_some_and(|(_, attributes)| attributes.contains_key(&name))
 }
 
 fn check_semantics(resource: &Resource, semantics: &Semantics) -> Result<(), CatalogError> {

@@ -15,6 +15,8 @@ use super::error::CliError;
 use crate::model::report::RunMode;
 use crate::run::{CompileRequest, NodeRequest};
 
+mod sources;
+
 /// Where the policy of this machine is.
 pub const POLICY_PATH: &str = "/etc/runtime/policy.hcl";
 
@@ -149,25 +151,43 @@ impl Speech {
 }
 
 /// The request to compile `args.manifest`.
-pub fn compile_request(args: &CompileArgs, environment: &Environment) -> CompileRequest {
+///
+/// # Errors
+/// If the current folder is gone, to which paths are relative.
+pub fn compile_request(args: &CompileArgs, environment: &Environment) -> Result<CompileRequest, CliError> {
     inputs_request(&args.manifest, &args.output, &args.inputs, environment)
 }
 
 /// The request to compile `manifest` without writing; the output is a name only.
-pub fn validate_request(manifest: &Path, inputs: &InputOptions, environment: &Environment) -> CompileRequest {
+///
+/// # Errors
+/// As [`compile_request`].
+pub fn validate_request(manifest: &Path, inputs: &InputOptions, environment: &Environment) -> Result<CompileRequest, CliError> {
     inputs_request(manifest, &manifest.with_extension("wasm.tar"), inputs, environment)
 }
 
-fn inputs_request(manifest: &Path, output: &Path, inputs: &InputOptions, environment: &Environment) -> CompileRequest {
-    CompileRequest {
+fn inputs_request(
+    manifest: &Path,
+    output: &Path,
+    inputs: &InputOptions,
+    environment: &Environment,
+) -> Result<CompileRequest, CliError> {
+    Ok(CompileRequest {
         manifest: manifest.to_owned(),
         output: output.to_owned(),
         variables: inputs.variables.clone(),
         variable_files: inputs.variable_files.clone(),
         target_facts: inputs.target.clone(),
         modules: inputs.modules.clone(),
+        sources: sources::settings(&inputs.sources, environment)?,
         cache: inputs.cache_dir.clone().or_else(|| environment.cache()),
-    }
+        scratch: environment.scratch.clone(),
+    })
+}
+
+/// Where compiled code is kept: `given`, else where this machine has it.
+pub fn cache(given: Option<&Path>, environment: &Environment) -> Option<PathBuf> {
+    given.map(Path::to_owned).or_else(|| environment.cache())
 }
 
 /// The request for a run with `bundle` on the node that `node` names. Only recovery can do without a bundle.

@@ -69,9 +69,11 @@ impl Exit {
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Done => "done: the plan is made, or the node is as declared",
-            Self::Failed => "a resource failed or was refused, or the command could not do its work",
+            Self::Failed => "a resource failed or was refused, a rule does not hold, or the command could not do its work",
             Self::Changed => "with --detailed-exitcode only: all went well, and something changed or would change",
-            Self::NotConverged => "nothing failed, but not all is as declared: no provider, deferred, or cannot be planned",
+            Self::NotConverged => {
+                "nothing failed, but not all is as declared: no provider, deferred, or cannot be planned; or a rule could not be tried"
+            }
             Self::Refused => "the run was refused (policy, claim, target facts, receipt) and nothing was touched",
             Self::Unresolved => "a change of an earlier run is neither done nor undone: see `runtime recover`",
             Self::Usage => "the command line is wrong",

@@ -9,7 +9,6 @@ use super::overlaps;
 use super::resource::Built;
 use crate::engine::{DerivedEdge, Peer};
 use crate::language::diagnostic::Diagnostic;
-use crate::manifest::Declaration;
 use crate::model::catalog::{Edge, EdgeReason, State};
 use crate::model::ids::ResourceId;
 
@@ -28,6 +27,17 @@ impl Compiler {
         }
         edges.extend(self.derived(built));
         edges
+    }
+
+    /// Holds the orders that modules derive from final states against those that they derived from drafts.
+    pub(super) fn check_final_edges(&self, built: &[Built], edges: &BTreeSet<Edge>) {
+        let is_derived = |edge: &&Edge| matches!(edge.reason, EdgeReason::Derived(_) | EdgeReason::Action(_));
+        let drafted: BTreeSet<Edge> = edges.iter().filter(is_derived).cloned().collect();
+        let settled: BTreeSet<Edge> = self.derived(built).into_iter().collect();
+        if let Some(edge) = drafted.symmetric_difference(&settled).next() {
+            let what = format!("orders `{}` and `{}` by the bytes of an asset", edge.prerequisite, edge.dependent);
+            self.broken(self.declaration(&edge.dependent), what);
+        }
     }
 
     fn derived(&self, built: &[Built]) -> Vec<Edge> {
@@ -89,10 +99,6 @@ impl Compiler {
             let message = Diagnostic::error(&second.place, summary).label("declared again");
             self.evaluation.add(message.related(&first.place, "first declared here"));
         }
-    }
-
-    fn declaration(&self, id: &ResourceId) -> &Declaration {
-        self.manifest().resource(id).expect("a declaration of this manifest")
     }
 }
 

@@ -25,9 +25,7 @@ impl Compiler {
     }
 
     fn at_attribute(&self, declaration: &Declaration, message: ModuleDiagnostic) -> Diagnostic {
-        let declared = &self.declared[&declaration.id];
-        let spelling = message.attribute.as_ref().and_then(|name| declared.spellings.get(name));
-        let place = spelling.map_or_else(|| declaration.place.clone(), |spelling| self.place_of(&declaration.id, spelling));
+        let place = message.attribute.as_ref().map_or_else(|| declaration.place.clone(), |path| self.place_at(declaration, path));
         Diagnostic::error(&place, message.message).hint(message.hint)
     }
 }

@@ -2,10 +2,16 @@
 //!
 //! It runs guests, but only their definitions: nothing here looks at a node, and the same manifest, inputs, files and modules give
 //! the same catalog on any machine. Everything that is wrong comes out in one run, each thing at its place in the manifest.
+//!
+//! No source is acquired before the whole manifest has been found sound: declarations, claims and orders first, as drafts; then the
+//! bytes, and with them the final states.
 
 mod assets;
 mod declared;
+mod deferred;
+mod draft;
 mod edges;
+mod exports;
 mod graph;
 mod messages;
 mod overlaps;
@@ -14,18 +20,19 @@ mod resource;
 mod secrets;
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use serde_json::Value as Json;
 
+use crate::acquire::Acquire;
 use crate::engine::Module;
 use crate::language::diagnostic::Diagnostics;
-use crate::manifest::{Evaluation, Files, Inputs, Manifest};
+use crate::manifest::{Declaration, Evaluation, Files, Inputs, Manifest};
 use crate::model::catalog::{self, CATALOG_VERSION, Catalog, LANGUAGE_VERSION};
 use crate::model::digest::AssetDigest;
-use crate::model::ids::TypeName;
+use crate::model::ids::{ResourceId, TypeName};
 use crate::model::secret::Secrets;
 
 pub use assets::{Asset, Content};
@@ -36,8 +43,10 @@ pub struct Sources<'a> {
     pub inputs: &'a Inputs,
     /// Facts of the node that it is meant for; without them everything that reads facts waits for the node.
     pub facts: Option<&'a Json>,
-    /// Files beside it.
+    /// Files beside it, for expressions.
     pub files: Arc<dyn Files>,
+    /// Gets the bytes that go along.
+    pub acquire: Arc<dyn Acquire>,
     /// The modules that may serve its resource types.
     pub modules: &'a BTreeMap<TypeName, Module>,
 }
@@ -72,9 +81,9 @@ pub fn compile(manifest: Arc<Manifest>, sources: &Sources<'_>) -> Result<Compile
 /// What the parts of one compilation share. Messages gather in the evaluation.
 struct Compiler {
     evaluation: Evaluation,
-    files: Arc<dyn Files>,
+    acquire: Arc<dyn Acquire>,
     modules: BTreeMap<TypeName, Module>,
-    declared: BTreeMap<crate::model::ids::ResourceId, declared::Declared>,
+    declared: BTreeMap<ResourceId, declared::Declared>,
     /// What the catalog names, as it gathers.
     secrets: RefCell<Secrets>,
 }
@@ -83,31 +92,50 @@ impl Compiler {
     fn new(evaluation: Evaluation, sources: &Sources<'_>) -> Self {
         let modules = sources.modules.clone();
         let declared = declared::all(&evaluation, &modules);
-        Self { evaluation, files: Arc::clone(&sources.files), modules, declared, secrets: RefCell::default() }
+        Self { evaluation, acquire: Arc::clone(&sources.acquire), modules, declared, secrets: RefCell::default() }
     }
 
     /// The catalog; none if something is so wrong that there is no sense in going on. Messages say what.
     fn run(self: &Rc<Self>) -> Option<Compiled> {
-        let scope = parameters::Scope(Rc::clone(self));
+        let scope = exports::Scope(Rc::clone(self));
         self.evaluation.check_locals(&scope);
-        let mut assets = BTreeMap::new();
         let built: Vec<Option<resource::Built>> =
-            self.manifest().resources.iter().map(|declaration| self.resource(declaration, &mut assets)).collect();
+            self.manifest().resources.iter().map(|declaration| self.resource(declaration)).collect();
         // Claims and order are told only of whole catalogs: half of one would give messages about what is missing.
         let built: Vec<resource::Built> = built.into_iter().collect::<Option<_>>()?;
         self.check_overlaps(&built);
         let edges = self.edges(&built);
         let order = self.order(&built, &edges)?;
+        let (built, assets) = self.settle(built, &edges)?;
         let mut built: Vec<Option<resource::Built>> = built.into_iter().map(Some).collect();
         let resources = order.into_iter().map(|place| built[place].take().expect("each place occurs once").resource).collect();
         let catalog = self.catalog(resources, edges, &assets);
         Some(Compiled { catalog, assets, secrets: self.secrets.take() })
     }
 
+    /// Drafts to final states, with the bytes that they wait for. Acquires nothing if anything has been found wrong before.
+    fn settle(
+        &self,
+        drafts: Vec<resource::Built>,
+        edges: &BTreeSet<catalog::Edge>,
+    ) -> Option<(Vec<resource::Built>, BTreeMap<AssetDigest, Asset>)> {
+        if self.evaluation.diagnostics().has_errors() {
+            return None;
+        }
+        let mut assets = assets::Assets::default();
+        let waiting = drafts.iter().any(|draft| !draft.pending.is_empty());
+        let settled: Vec<Option<resource::Built>> = drafts.into_iter().map(|draft| self.finish(draft, &mut assets)).collect();
+        let settled: Vec<resource::Built> = settled.into_iter().collect::<Option<_>>()?;
+        if waiting {
+            self.check_final_edges(&settled, edges);
+        }
+        Some((settled, assets.into_map()))
+    }
+
     fn catalog(
         &self,
         resources: Vec<catalog::Resource>,
-        edges: std::collections::BTreeSet<catalog::Edge>,
+        edges: BTreeSet<catalog::Edge>,
         assets: &BTreeMap<AssetDigest, Asset>,
     ) -> Catalog {
         let manifest = self.manifest();
@@ -133,5 +161,10 @@ impl Compiler {
 
     fn manifest(&self) -> &Arc<Manifest> {
         self.evaluation.manifest()
+    }
+
+    /// A declaration of this manifest.
+    fn declaration(&self, id: &ResourceId) -> &Declaration {
+        self.manifest().resource(id).expect("only addresses of this manifest's resources are asked for")
     }
 }

@@ -1,5 +1,5 @@
-//! The attributes of one declaration as its definition reads them, and exports as other declarations do. Every read adds the marks of
-//! what it read to the result, whatever the module does with the value.
+//! The attributes of one declaration as its definition reads them. Every read adds the marks of what it read to the result, whatever the
+//! module does with the value.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -7,69 +7,80 @@ use std::rc::Rc;
 use serde_json::Value as Json;
 
 use super::Compiler;
-use crate::engine::{Child, DefinitionError, ParameterError, Parameters};
+use super::exports::Scope;
+use crate::engine::{Child, ParameterError, Parameters};
 use crate::language::diagnostic::Diagnostic;
-use crate::language::slots::{self, SlotPath, Told};
+use crate::language::slots::{self, RevealError, SlotPath, Told};
 use crate::language::value::{Marks, Value, ValueError};
-use crate::manifest::{ExportError, Exported, Exports, Trail};
-use crate::model::description::Attribute;
+use crate::manifest::{Declaration, Part, Trail};
+use crate::model::attribute_path::AttributePath;
+use crate::model::description::{Attribute, BlockKind};
 use crate::model::expression::{Expression, MAX_EXPRESSION_DEPTH, Place};
 use crate::model::ids::{ResourceId, SecretSlot};
 use crate::model::secret::{SECRET_KEY, SecretValue, Secrets};
 
-/// What expressions can read of other resources.
-#[derive(Clone)]
-pub(super) struct Scope(pub(super) Rc<Compiler>);
-
-/// The attributes of one declaration, evaluated as they are read.
+/// The attributes of one declaration or one of its child blocks, evaluated as they are read.
 pub(super) struct Given {
     scope: Scope,
     id: ResourceId,
+    part: Part,
     trail: Trail,
+    reads: Rc<Reads>,
+}
+
+/// What came of everything that was read of one declaration, its child blocks included.
+#[derive(Default)]
+struct Reads {
     marks: RefCell<Marks>,
     /// The first attribute that was read and waits for the node.
-    deferred: RefCell<Option<String>>,
+    deferred: RefCell<Option<(Part, String)>>,
     failed: Cell<bool>,
     /// The sensitive values that reading gave slots for.
     told: RefCell<Told>,
 }
 
 impl Given {
+    /// The declaration's own attributes.
     pub(super) fn new(scope: Scope, id: ResourceId, trail: Trail) -> Rc<Self> {
-        let (marks, deferred, told) = (RefCell::default(), RefCell::default(), RefCell::default());
-        Rc::new(Self { scope, id, trail, marks, deferred, failed: Cell::new(false), told })
+        Rc::new(Self { scope, id, part: Part::Own, trail, reads: Rc::default() })
+    }
+
+    /// Those of another part of the same declaration, whose reads count towards the same result.
+    pub(super) fn of(&self, part: Part) -> Rc<Self> {
+        let (scope, id, trail) = (self.scope.clone(), self.id.clone(), self.trail.clone());
+        Rc::new(Self { scope, id, part, trail, reads: Rc::clone(&self.reads) })
     }
 
     /// The marks of everything that was read.
     pub(super) fn marks(&self) -> Marks {
-        self.marks.borrow().clone()
+        self.reads.marks.borrow().clone()
     }
 
     /// The first attribute that was read and waits for the node, unless reading another failed.
-    pub(super) fn deferred(&self) -> Option<String> {
-        self.deferred.borrow().clone().filter(|_| !self.failed.get())
+    pub(super) fn deferred(&self) -> Option<(Part, String)> {
+        self.reads.deferred.borrow().clone().filter(|_| !self.has_failed())
     }
 
     /// Whether reading failed, and the author has been told why.
     pub(super) fn has_failed(&self) -> bool {
-        self.failed.get()
+        self.reads.failed.get()
     }
 
     /// The value of an attribute by canonical name, with its place; none if it is not given.
     pub(super) fn value(&self, name: &str) -> Result<Option<(Value, Place)>, ParameterError> {
         let compiler = &self.scope.0;
-        let Some(spelling) = compiler.declared.get(&self.id).and_then(|declared| declared.spellings.get(name)) else {
+        let Some(spelling) = compiler.declared.get(&self.id).and_then(|declared| declared.spelling(self.part, name)) else {
             return Ok(None);
         };
-        let evaluated = compiler.evaluation.attribute(&self.id, spelling, &self.trail, &self.scope);
+        let evaluated = compiler.evaluation.attribute(&self.id, self.part, spelling, &self.trail, &self.scope);
         let value = evaluated.map_err(|_| self.fail())?.ok_or(ParameterError::Unknown)?;
         let attribute = self.descriptor(name)?;
         let mut marks = value.marks();
         if attribute.sensitive {
             marks.join(&Marks::sensitive());
         }
-        self.marks.borrow_mut().join(&marks);
-        let place = compiler.place_of(&self.id, spelling);
+        self.reads.marks.borrow_mut().join(&marks);
+        let place = compiler.place_of(&self.id, self.part, name);
         let told = attribute.identity || attribute.source || attribute.checksum_of.is_some();
         if told && marks.is_sensitive() && value.is_known() {
             return Err(self.refuse(plain_only(attribute, &place)));
@@ -79,7 +90,12 @@ impl Given {
 
     /// The value of a slot that reading an attribute gave out.
     pub(super) fn told(&self, slot: &SecretSlot) -> Option<SecretValue> {
-        self.told.borrow().get(slot)?.json().map(|json| SecretValue::of(&json))
+        self.reads.told.borrow().get(slot)?.json().map(|json| SecretValue::of(&json))
+    }
+
+    /// The value that a module's answer is.
+    pub(super) fn reveal(&self, json: &Json) -> Result<Value, RevealError> {
+        slots::reveal(json, &self.reads.told.borrow())
     }
 
     /// What travels of an attribute whose value waits for the node, and the sensitive values in it.
@@ -87,21 +103,63 @@ impl Given {
         let sensitive = self.descriptor(name)?.sensitive;
         let mut secrets = Secrets::new();
         let expression = slots::travelling(value, sensitive, place);
-        let extracted = slots::extract(expression, &SlotPath::attribute(&self.id, name), &mut secrets);
-        match extracted {
+        match slots::extract(expression, &self.slot_path(name), &mut secrets) {
             Ok(expression) if expression.depth() <= MAX_EXPRESSION_DEPTH => Ok((expression, secrets)),
             Ok(_) => Err(self.refuse(Diagnostic::error(place, ValueError::ExpressionTooDeep.to_string()))),
             Err(_) => Err(self.refuse(too_long(name, place))),
         }
     }
 
-    fn descriptor(&self, name: &str) -> Result<&Attribute, ParameterError> {
+    fn slot_path(&self, name: &str) -> SlotPath {
+        SlotPath::attribute(&self.id, &self.declaration().path(self.part, name))
+    }
+
+    /// The value of the attribute that a path leads to.
+    pub(super) fn read_path(&self, path: &str) -> Result<Option<Json>, ParameterError> {
+        let path: AttributePath = path.parse().map_err(|_| ParameterError::Unknown)?;
+        let part = self.declaration().part(&path).ok_or(ParameterError::Unknown)?;
+        self.of(part).read(path.name.as_deref().ok_or(ParameterError::Unknown)?)
+    }
+
+    fn declaration(&self) -> &Declaration {
+        self.scope.0.declaration(&self.id)
+    }
+
+    /// The descriptors of the attributes that there are here.
+    fn descriptors(&self) -> Result<&[Attribute], ParameterError> {
         let module = self.scope.0.modules.get(&self.id.type_name).ok_or(ParameterError::Failed)?;
-        module.description().attributes.iter().find(|attribute| attribute.name == name).ok_or(ParameterError::Unknown)
+        let block = match self.part {
+            Part::Own => None,
+            Part::Block(place) => self.declaration().blocks.get(place).map(|block| block.name.as_str()),
+        };
+        Ok(module.description().attributes_of(block))
+    }
+
+    fn descriptor(&self, name: &str) -> Result<&Attribute, ParameterError> {
+        self.descriptors()?.iter().find(|attribute| attribute.name == name).ok_or(ParameterError::Unknown)
+    }
+
+    /// Holds the addresses in a value to the manifest, and notes whose they are: who names a resource goes after it.
+    fn note_addresses(&self, attribute: &Attribute, json: &Json, place: &Place) -> Result<(), ParameterError> {
+        for text in attribute.attribute_type.addresses(json) {
+            // The text is of the type, so it is an address; a value may be a secret, and is not quoted.
+            let id: ResourceId = text.parse().map_err(|_| ParameterError::Unknown)?;
+            let message = if id == self.id {
+                Diagnostic::error(place, format!("`{}` names itself in `{}`", self.id, attribute.name))
+            } else if self.scope.0.manifest().resource(&id).is_none() {
+                Diagnostic::error(place, format!("`{}` names a resource that is not declared", attribute.name))
+                    .hint("write its address without quotes: `TYPE.NAME`".to_owned())
+            } else {
+                self.reads.marks.borrow_mut().join(&Marks::resource(&id));
+                continue;
+            };
+            return Err(self.refuse(message));
+        }
+        Ok(())
     }
 
     fn fail(&self) -> ParameterError {
-        self.failed.set(true);
+        self.reads.failed.set(true);
         ParameterError::Failed
     }
 
@@ -125,11 +183,6 @@ fn too_long(name: &str, place: &Place) -> Diagnostic {
 }
 
 impl Parameters for Given {
-    fn children(&self, block: &str) -> Result<Vec<Child>, ParameterError> {
-        let module = self.scope.0.modules.get(&self.id.type_name).ok_or(ParameterError::Failed)?;
-        if module.description().block(block).is_some() { Ok(Vec::new()) } else { Err(ParameterError::Unknown) }
-    }
-
     fn has(&self, name: &str) -> Result<bool, ParameterError> {
         Ok(self.read(name)?.is_some())
     }
@@ -138,20 +191,29 @@ impl Parameters for Given {
         let attribute = self.descriptor(name)?;
         let Some((value, place)) = self.value(name)? else { return Ok(None) };
         let Some(json) = value.json() else {
-            self.deferred.borrow_mut().get_or_insert_with(|| name.to_owned());
+            self.reads.deferred.borrow_mut().get_or_insert_with(|| (self.part, name.to_owned()));
             return Err(ParameterError::Deferred);
         };
         if holds_reserved_key(&json) {
             return Err(self.refuse(Diagnostic::error(&place, "the key `$secret` is reserved").label("in this value")));
         }
-        let checked = attribute.check(json).map_err(|mismatch| self.refuse(Diagnostic::error(&place, mismatch.to_string())))?;
-        if checked.is_none() {
-            return Ok(None);
-        }
+        let checked = attribute.check(json);
+        let checked = checked.map_err(|mismatch| self.refuse(Diagnostic::error(&place, mismatch.to_string())))?;
+        let Some(json) = checked else { return Ok(None) };
+        self.note_addresses(attribute, &json, &place)?;
         // What was checked is the value itself; what the module gets has a slot in the place of each sensitive part.
-        let path = SlotPath::attribute(&self.id, name);
-        let concealed = slots::conceal(&value, attribute.sensitive, &path, &mut self.told.borrow_mut());
+        let concealed = slots::conceal(&value, attribute.sensitive, &self.slot_path(name), &mut self.reads.told.borrow_mut());
         concealed.map_err(|_| self.refuse(too_long(name, &place)))
+    }
+
+    fn children(&self, block: &str) -> Result<Vec<Child>, ParameterError> {
+        let module = self.scope.0.modules.get(&self.id.type_name).ok_or(ParameterError::Failed)?;
+        let described = module.description().block(block).filter(|_| self.part == Part::Own).ok_or(ParameterError::Unknown)?;
+        let children = self.declaration().blocks_named(block).map(|(part, given)| Child {
+            label: given.labels.first().map(|(label, _)| label.clone()).filter(|_| described.kind == BlockKind::Labelled),
+            given: self.of(part),
+        });
+        Ok(children.collect())
     }
 }
 
@@ -164,46 +226,31 @@ fn holds_reserved_key(json: &Json) -> bool {
     }
 }
 
-impl Exports for Scope {
-    fn export(&self, resource: &ResourceId, attribute: &str, trail: &Trail) -> Result<Exported, ExportError> {
-        let compiler = &self.0;
-        let module = compiler.modules.get(&resource.type_name).ok_or(ExportError::Reported)?;
-        if !compiler.declared.get(resource).is_some_and(|declared| declared.sound) {
-            return Err(ExportError::Reported);
-        }
-        let exported = module.description().attribute(attribute).filter(|found| found.exported);
-        let canonical = &exported.ok_or_else(|| ExportError::NotExported { exported: exported_names(module) })?.name;
-        let given = Given::new(self.clone(), resource.clone(), trail.clone());
-        let mut marks = Marks::resource(resource);
-        match module.resolve_export(resource, canonical, Rc::clone(&given) as Rc<dyn Parameters>) {
-            Ok(json) => {
-                marks.join(&given.marks());
-                let value = slots::reveal(&json, &given.told.borrow());
-                let value = value.map_err(|error| ExportError::Refused(unreadable(resource, attribute, &error)))?;
-                Ok(Exported::Known(value.marked(&marks)))
-            }
-            Err(DefinitionError::Parameter) if given.deferred().is_some() => {
-                marks.join(&given.marks());
-                Ok(Exported::Deferred(marks))
-            }
-            Err(DefinitionError::Parameter) => Err(ExportError::Reported),
-            Err(error) => Err(ExportError::Refused(unreadable(resource, attribute, &error))),
+impl Compiler {
+    /// The place of an attribute's value, by canonical name; of the whole part if it is not given.
+    pub(super) fn place_of(&self, id: &ResourceId, part: Part, name: &str) -> Place {
+        let declaration = self.declaration(id);
+        let spelling = self.declared.get(id).and_then(|declared| declared.spelling(part, name)).unwrap_or(name);
+        let given = declaration.attributes_of(part).and_then(|attributes| attributes.get(spelling));
+        given.map_or_else(|| declaration.place_of(part).clone(), |given| given.value.place.clone())
+    }
+
+    /// The place that a module's path to an attribute means; of the declaration if it leads nowhere.
+    pub(super) fn place_at(&self, declaration: &Declaration, path: &str) -> Place {
+        let found = path.parse::<AttributePath>().ok().and_then(|path| Some((declaration.part(&path)?, path)));
+        match found {
+            Some((part, AttributePath { name: Some(name), .. })) => self.place_of(&declaration.id, part, &name),
+            Some((part, AttributePath { name: None, .. })) => declaration.place_of(part).clone(),
+            None => declaration.place.clone(),
         }
     }
-}
 
-fn unreadable(resource: &ResourceId, attribute: &str, error: &dyn std::error::Error) -> String {
-    format!("`{resource}.{attribute}` cannot be read: {error}")
-}
-
-fn exported_names(module: &crate::engine::Module) -> Vec<String> {
-    module.description().attributes.iter().filter(|a| a.exported).map(|a| a.name.clone()).collect()
-}
-
-impl Compiler {
-    /// The place of an attribute's value.
-    pub(super) fn place_of(&self, id: &ResourceId, spelling: &str) -> Place {
-        let declaration = self.manifest().resource(id).expect("a declaration of this manifest");
-        declaration.attributes.get(spelling).map_or_else(|| declaration.place.clone(), |given| given.value.place.clone())
+    /// Reads everything that is given in a declaration that is refused already, so that every mistake in it is told at once.
+    pub(super) fn examine(&self, given: &Given) {
+        let Some(declared) = self.declared.get(&given.id) else { return };
+        for (part, name) in declared.given() {
+            // What is wrong is told by reading; the values are of no use.
+            drop(given.of(part).read(name));
+        }
     }
 }

@@ -1,42 +1,57 @@
 //! One declaration through its module's definition: what it holds, what it should be, what of it waits for the node.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use serde_json::Value as Json;
 
 use super::Compiler;
-use super::assets::Assets;
-use super::parameters::{Given, Scope};
-use crate::engine::{Compiled, DefinitionError, Footprint, Module, Parameters, Validated};
+use super::assets::Pending;
+use super::draft::NoDraft;
+use super::exports::Scope;
+use super::parameters::Given;
+use crate::engine::{DefinitionError, Footprint, Module, Parameters, Validated};
 use crate::language::diagnostic::Diagnostic;
 use crate::language::slots;
 use crate::language::value::{Data, Marks, Value};
-use crate::manifest::{Declaration, Trail};
-use crate::model::asset::AssetRef;
+use crate::manifest::{Declaration, Part, Trail};
 use crate::model::catalog::{Control, Resource, Source, State};
 use crate::model::expression::{Expression, Place};
 use crate::model::ids::ResourceId;
 
 /// A compiled declaration.
 pub(super) struct Built {
+    /// As the catalog has it, but for the bytes that are not there yet: in their place stand placeholders.
     pub(super) resource: Resource,
     /// The resources whose attributes it reads.
     pub(super) reads: BTreeSet<ResourceId>,
+    /// What the module's `compile` gave, before anything was put in.
+    pub(super) compiled: Option<Json>,
+    /// Bytes that are not there yet.
+    pub(super) pending: Vec<Pending>,
+}
+
+/// What a declaration should be, with what is still to come.
+pub(super) struct Drafted {
+    pub(super) state: State,
+    pub(super) compiled: Option<Json>,
+    pub(super) pending: Vec<Pending>,
 }
 
 impl Compiler {
     /// Compiles one declaration; none if something is wrong with it, which has been told.
-    pub(super) fn resource(self: &Rc<Self>, declaration: &Declaration, assets: &mut Assets) -> Option<Built> {
+    pub(super) fn resource(self: &Rc<Self>, declaration: &Declaration) -> Option<Built> {
         let module = self.modules.get(&declaration.id.type_name)?;
         let mut marks = Marks::default();
         // The gate is looked at even where the rest is wrong: its mistakes are independent.
         let control = self.control(declaration, &mut marks);
-        if !self.declared[&declaration.id].sound {
+        let sound = self.declared[&declaration.id].sound;
+        let built = sound.then(|| self.built(declaration, module, &mut marks)).flatten();
+        let Some((footprint, drafted)) = built else {
+            self.examine(&self.given(declaration));
             return None;
-        }
-        let footprint = self.footprint(declaration, module)?;
-        let state = self.state(declaration, module, &footprint, assets, &mut marks)?;
+        };
+        let Drafted { state, compiled, pending } = drafted;
         let resource = Resource {
             id: declaration.id.clone(),
             source: source(&declaration.place),
@@ -48,19 +63,25 @@ impl Compiler {
             state,
         };
         let reads = marks.resources().filter(|id| **id != declaration.id).cloned().collect();
-        Some(Built { resource, reads })
+        Some(Built { resource, reads, compiled, pending })
+    }
+
+    fn built(self: &Rc<Self>, declaration: &Declaration, module: &Module, marks: &mut Marks) -> Option<(Footprint, Drafted)> {
+        let footprint = self.footprint(declaration, module)?;
+        let drafted = self.state(declaration, module, &footprint, marks)?;
+        Some((footprint, drafted))
     }
 
     fn footprint(self: &Rc<Self>, declaration: &Declaration, module: &Module) -> Option<Footprint> {
         let given = self.given(declaration);
-        match module.footprint(&declaration.id, Rc::clone(&given) as Rc<dyn Parameters>) {
-            Ok(footprint) => Some(footprint),
-            Err(DefinitionError::Parameter) if given.deferred().is_some() => {
-                let name = given.deferred().expect("looked at just now");
-                self.evaluation.add(self.waits(declaration, &name, "it names what the resource manages"));
+        let footprint = module.footprint(&declaration.id, Rc::clone(&given) as Rc<dyn Parameters>);
+        match (footprint, given.deferred()) {
+            (Ok(_) | Err(DefinitionError::Parameter), Some((part, name))) => {
+                self.evaluation.add(self.waits(declaration, part, &name, "it names what the resource manages"));
                 None
             }
-            Err(error) => {
+            (Ok(footprint), None) => (!given.has_failed()).then_some(footprint),
+            (Err(error), _) => {
                 self.tell(declaration, Some(&given), error);
                 None
             }
@@ -72,83 +93,31 @@ impl Compiler {
         declaration: &Declaration,
         module: &Module,
         footprint: &Footprint,
-        assets: &mut Assets,
         marks: &mut Marks,
-    ) -> Option<State> {
+    ) -> Option<Drafted> {
         let given = self.given(declaration);
         let compiled = module.compile(&declaration.id, Rc::clone(&given) as Rc<dyn Parameters>);
-        marks.join(&given.marks());
-        match compiled {
-            Ok(compiled) => {
-                let (desired, validated) = self.finish(declaration, module, compiled, &given, assets)?;
-                self.check_footprint(declaration, footprint, &validated)?;
-                Some(State::Compiled { desired, semantics: validated.semantics })
-            }
-            Err(DefinitionError::Parameter) if given.deferred().is_some() => self.deferred(declaration, module, assets, marks),
+        let drafted = match compiled {
+            // A module may throw away what it read, and that it could not be read.
+            Ok(_) if given.has_failed() => Err(NoDraft::Told),
+            Ok(_) | Err(DefinitionError::Parameter) if given.deferred().is_some() => Err(NoDraft::Waits),
+            Ok(compiled) => self.draft(declaration, module, compiled, &given),
             Err(error) => {
                 self.tell(declaration, Some(&given), error);
-                None
+                Err(NoDraft::Told)
             }
-        }
-    }
-
-    /// Puts the digests of assets in, and checks the result.
-    fn finish(
-        &self,
-        declaration: &Declaration,
-        module: &Module,
-        compiled: Compiled,
-        given: &Given,
-        assets: &mut Assets,
-    ) -> Option<(Json, Validated)> {
-        let tell = |error| self.tell(declaration, Some(given), error);
-        let mut desired = compiled.desired;
-        for request in &compiled.assets {
-            let asset = self.acquire(declaration, request, given, assets)?;
-            desired = module.assign_asset(&desired, &request.slot, &asset).map_err(tell).ok()?;
-        }
-        let validated = module.validate(&desired).map_err(tell).ok()?;
-        let is_known = |asset: &AssetRef| asset.digest().is_none_or(|digest| assets.contains_key(&digest));
-        if let Some(asset) = validated.semantics.assets.iter().find(|asset| !is_known(asset)) {
-            self.broken(declaration, format!("names the asset {asset}, which it did not ask for"));
-            return None;
-        }
-        self.keep_secrets(declaration, given, &desired, &validated.semantics)?;
-        Some((desired, validated))
-    }
-
-    /// Every given attribute, for the node to compile.
-    fn deferred(
-        self: &Rc<Self>,
-        declaration: &Declaration,
-        module: &Module,
-        assets: &mut Assets,
-        marks: &mut Marks,
-    ) -> Option<State> {
-        let given = self.given(declaration);
-        let mut attributes = BTreeMap::new();
-        let mut sources = BTreeMap::new();
-        for attribute in &module.description().attributes {
-            let Ok(value) = given.value(&attribute.name) else { continue };
-            let Some((value, place)) = value else { continue };
-            let Ok((expression, secrets)) = given.travelling(&attribute.name, &value, &place) else { continue };
-            attributes.insert(attribute.name.clone(), expression);
-            self.secrets.borrow_mut().extend(secrets);
-            // Known values are checked here, as far as the module is not needed for it.
-            let known = if value.is_known() { given.read(&attribute.name).ok()? } else { None };
-            if !attribute.source {
-                continue;
-            }
-            if !value.is_known() {
-                self.evaluation.add(self.waits(declaration, &attribute.name, "it names a file to take along"));
-                return None;
-            }
-            if let Some(Json::String(path)) = known {
-                sources.insert(attribute.name.clone(), self.acquire_local(&path, &place, None, assets)?);
-            }
-        }
+        };
+        // Content that the host has read for the module counts as what the module has read.
         marks.join(&given.marks());
-        (!given.has_failed()).then_some(State::Deferred { attributes, sources })
+        match drafted {
+            Ok(draft) => {
+                self.check_footprint(declaration, footprint, &draft.validated)?;
+                let state = State::Compiled { desired: draft.desired, semantics: draft.validated.semantics };
+                Some(Drafted { state, compiled: Some(draft.compiled), pending: draft.pending })
+            }
+            Err(NoDraft::Waits) => self.deferred(declaration, module, marks),
+            Err(NoDraft::Told) => None,
+        }
     }
 
     fn check_footprint(&self, declaration: &Declaration, footprint: &Footprint, validated: &Validated) -> Option<()> {
@@ -195,15 +164,14 @@ impl Compiler {
         None
     }
 
-    fn given(self: &Rc<Self>, declaration: &Declaration) -> Rc<Given> {
+    pub(super) fn given(self: &Rc<Self>, declaration: &Declaration) -> Rc<Given> {
         Given::new(Scope(Rc::clone(self)), declaration.id.clone(), Trail::default())
     }
 
-    fn waits(self: &Rc<Self>, declaration: &Declaration, name: &str, why: &str) -> Diagnostic {
-        let spelling = self.declared[&declaration.id].spellings.get(name).map_or(name, String::as_str);
-        let place = self.place_of(&declaration.id, spelling);
-        let value = self.evaluation.attribute(&declaration.id, spelling, &Trail::default(), &Scope(Rc::clone(self)));
-        let secret = value.ok().flatten().is_some_and(|value| slots::holds_secret(&value.residual(&place)));
+    pub(super) fn waits(self: &Rc<Self>, declaration: &Declaration, part: Part, name: &str, why: &str) -> Diagnostic {
+        let place = self.place_of(&declaration.id, part, name);
+        let value = self.given(declaration).of(part).value(name).ok().flatten();
+        let secret = value.is_some_and(|(value, place)| slots::holds_secret(&value.residual(&place)));
         let hint = match secret {
             true => "a secret can be content, and part of other attributes that say so; name this one without it",
             false => "pass the facts of the node: `--target FACTS.json`, as `runtime facts --json` prints them",
@@ -222,6 +190,6 @@ impl Compiler {
 }
 
 /// A place as catalogs have it.
-pub(super) fn source(place: &Place) -> Source {
+fn source(place: &Place) -> Source {
     Source { file: place.file.to_string(), line: place.line, column: place.column }
 }

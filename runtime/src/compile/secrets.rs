@@ -8,8 +8,8 @@ use super::Compiler;
 use super::parameters::Given;
 use crate::manifest::Declaration;
 use crate::model::asset::AssetRef;
-use crate::model::catalog::{Resource, Semantics, State};
-use crate::model::ids::{SecretName, SecretSlot};
+use crate::model::catalog::{Resource, Semantics};
+use crate::model::ids::{ResourceId, SecretName, SecretSlot};
 use crate::model::secret::{self, SecretReads};
 
 impl Compiler {
@@ -37,11 +37,21 @@ impl Compiler {
     }
 }
 
+impl Compiler {
+    /// That the final state of a resource names no other slots than its draft.
+    pub(super) fn same_slots(&self, id: &ResourceId, desired: &Json) -> bool {
+        let mut slots = BTreeSet::new();
+        let kept = self.secrets.borrow();
+        let is_own = |slot: &SecretSlot| kept.contains_key(slot) && slot.resource().as_ref() == Some(id);
+        secret::add_slots(desired, &mut slots).is_ok() && slots.iter().all(is_own)
+    }
+}
+
 /// The secrets of the node that deferred resources read, sorted.
 pub(super) fn node_secrets(resources: &[Resource]) -> Vec<SecretName> {
     let mut reads = SecretReads::default();
     for resource in resources {
-        if let State::Deferred { attributes, .. } = &resource.state {
+        for (_, attributes) in resource.state.deferred_parts() {
             attributes.values().for_each(|expression| reads.add(expression));
         }
     }

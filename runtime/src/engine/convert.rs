@@ -8,6 +8,7 @@ use super::bindings::runtime::module::types as wit_types;
 use super::definition::{AssetRequest, AssetSource, Compiled, DerivedEdge, Peer, Validated};
 use super::error::{DefinitionError, Diagnostic};
 use super::footprint::Footprint;
+use super::session::{RecordedState, TestedState};
 use crate::model::catalog::{Claim, EdgeReason, Effect, MAX_TIMEOUT_MS, Semantics};
 use crate::model::description::{Attribute, AttributeType, Block, BlockKind, Capability, Description, Ensure, Output, Selectors};
 use crate::model::ids::{ResourceId, TypeName};
@@ -184,6 +185,26 @@ pub(super) fn validated(type_name: &TypeName, from: wit::Semantics) -> Result<Va
             timeout_ms: from.timeout_ms,
             prerequisites: sorted(from.prerequisites),
         },
+    })
+}
+
+pub(super) fn tested_state(from: wit::TestedState) -> Result<TestedState, String> {
+    let attributes = match parse_json(&from.attributes)? {
+        Json::Object(attributes) => attributes.into_iter().collect(),
+        _ => return Err("a test view whose attributes are no JSON object".into()),
+    };
+    let content = from.content.map(|text| text.parse()).transpose();
+    Ok(TestedState { attributes, content: content.map_err(|error: crate::model::asset::AssetRefError| error.to_string())? })
+}
+
+pub(super) fn recorded_state(from: wit::RecordedState) -> Result<RecordedState, String> {
+    Ok(RecordedState { inputs: parse_json(&from.inputs)?, outputs: from.outputs.as_deref().map(parse_json).transpose()? })
+}
+
+pub(super) fn wit_recorded_state(recorded: &RecordedState) -> Result<wit::RecordedState, String> {
+    Ok(wit::RecordedState {
+        inputs: canonical(&recorded.inputs)?,
+        outputs: recorded.outputs.as_ref().map(canonical).transpose()?,
     })
 }
 

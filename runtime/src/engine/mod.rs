@@ -17,6 +17,7 @@ mod limits;
 mod module;
 mod purity;
 mod registration;
+mod session;
 mod watch;
 
 use std::path::PathBuf;
@@ -34,6 +35,7 @@ pub use lifecycle::{
     OperationReason, Outcome, Prior, Reading, Reason, Safety, Verification,
 };
 pub use module::{MAX_COMPONENT_BYTES, Module};
+pub use session::{RecordedState, Session, TestedState};
 pub use watch::{MemoryWatch, watch_memories};
 
 /// Stack of a guest, in bytes.

@@ -11,7 +11,7 @@ use super::bindings::{ResourceType, ResourceTypePre};
 use super::definition::DefinitionState;
 use super::error::EngineError;
 use super::lifecycle::LifecycleState;
-use super::{Engine, convert, purity, registration};
+use super::{Engine, purity};
 use crate::model::description::Description;
 use crate::model::digest::ComponentDigest;
 use crate::model::ids::TypeName;
@@ -59,10 +59,9 @@ impl Engine {
             lifecycle,
             definition_deadline: self.definition_deadline,
         }));
-        let described = super::on_large_stack(|| undescribed.describe());
+        let described = super::on_large_stack(|| undescribed.session("describe").and_then(|mut session| session.describe()));
         let described = described.map_err(|source| EngineError::Describe { digest, source })?;
-        let description = convert::description(described).map_err(|reason| EngineError::Description { digest, reason })?;
-        registration::check(&description).map_err(|reason| EngineError::Description { digest, reason })?;
+        let description = described.map_err(|reason| EngineError::Description { digest, reason })?;
         let mut inner = Arc::into_inner(undescribed.0).expect("the call has ended and kept nothing");
         inner.description = description;
         Ok(Module(Arc::new(inner)))

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::description::{Attribute, AttributeType, Block, Description};
+use serde_json::Value as Json;
+
+use crate::model::description::{Attribute, AttributeType, Block, Description, is_secret_slot};
 
 /// Names of blocks that every resource has, which no attribute may take.
 const RESERVED_NAMES: [&str; 1] = ["meta"];
@@ -91,10 +93,19 @@ fn check_attribute(attribute: &Attribute) -> Result<(), String> {
     }
     match &attribute.default {
         Some(_) if attribute.required => Err(format!("the required attribute `{name}` has a default")),
-        Some(default) if !attribute.attribute_type.accepts(default) => {
+        Some(default) if !attribute.attribute_type.accepts(default) || holds_slot(default) => {
             Err(format!("the default of the attribute `{name}` is not of its type"))
         }
         _ => Ok(()),
+    }
+}
+
+/// Whether what stands for a sensitive value is in it: a slot that a module names by itself is none.
+fn holds_slot(json: &Json) -> bool {
+    match json {
+        Json::Array(items) => items.iter().any(holds_slot),
+        Json::Object(members) => is_secret_slot(json) || members.values().any(holds_slot),
+        _ => false,
     }
 }
 
@@ -135,85 +146,4 @@ fn check_selectors(description: &Description) -> Result<(), String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-    use crate::model::description::{BlockKind, Ensure, Output, Selectors};
-
-    fn attribute(name: &str) -> Attribute {
-        Attribute {
-            name: name.into(),
-            aliases: vec![],
-            attribute_type: AttributeType::String,
-            required: false,
-            nullable: false,
-            sensitive: false,
-            exported: false,
-            identity: false,
-            source: false,
-            default: None,
-            checksum_of: None,
-            doc: String::new(),
-        }
-    }
-
-    fn description(attributes: Vec<Attribute>) -> Description {
-        Description {
-            type_name: "thing".parse().unwrap(),
-            schema_version: 1,
-            summary: String::new(),
-            attributes,
-            blocks: vec![],
-            outputs: vec![],
-            ensure: None,
-            capabilities: vec![],
-            selectors: Selectors::default(),
-        }
-    }
-
-    #[test]
-    fn a_plain_description_passes() {
-        assert_eq!(check(&description(vec![attribute("path"), attribute("tags")])), Ok(()));
-    }
-
-    #[test]
-    fn each_bad_description_is_refused_by_name() {
-        let bad = |change: &dyn Fn(&mut Description)| {
-            let mut description = description(vec![attribute("path"), attribute("ensure")]);
-            change(&mut description);
-            check(&description).unwrap_err()
-        };
-        assert!(bad(&|d| d.schema_version = 0).contains("schema-version"));
-        assert!(bad(&|d| d.attributes.push(attribute("path"))).contains("twice"));
-        assert!(bad(&|d| d.attributes[0].aliases.push("ensure".into())).contains("twice"));
-        assert!(bad(&|d| d.attributes.push(attribute("meta"))).contains("reserved"));
-        assert!(bad(&|d| d.attributes.push(attribute("Bad-name"))).contains("not an attribute name"));
-        assert!(bad(&|d| (d.attributes[0].identity, d.attributes[0].sensitive) = (true, true)).contains("hidden"));
-        assert!(bad(&|d| d.attributes[0].default = Some(json!(1))).contains("not of its type"));
-        let block = |name: &str, attributes| Block {
-            name: name.into(),
-            kind: BlockKind::Repeated,
-            required: false,
-            attributes,
-            doc: String::new(),
-        };
-        assert!(bad(&|d| d.blocks.push(block("path", vec![]))).contains("twice"));
-        assert!(bad(&|d| d.blocks.push(block("meta", vec![]))).contains("reserved"));
-        assert!(bad(&|d| d.blocks.push(block("part", vec![attribute("a"), attribute("a")]))).contains("in the block `part`"));
-        let exported = Attribute { exported: true, ..attribute("a") };
-        assert!(bad(&|d| d.blocks.push(block("part", vec![exported.clone()]))).contains("nobody could read it"));
-        let output = Output { name: "path".into(), output_type: AttributeType::String, sensitive: false, doc: String::new() };
-        assert!(bad(&|d| d.outputs.push(output.clone())).contains("twice"));
-        assert!(bad(&|d| d.attributes[0].checksum_of = Some("ensure".into())).contains("no source"));
-        assert!(bad(&|d| d.selectors.equality.push("nope".into())).contains("selector `nope`"));
-        assert!(bad(&|d| d.selectors.drift.push("id".into())).contains("stable id"));
-        let ensure = |values: &[&str], default: &str| {
-            let values = values.iter().map(|word| (word.to_string(), String::new())).collect();
-            Some(Ensure { values, aliases: vec![], default: Some(default.into()) })
-        };
-        assert!(bad(&|d| d.ensure = ensure(&["a"], "b")).contains("default"));
-        assert!(bad(&|d| d.ensure = ensure(&["a", "a"], "a")).contains("twice"));
-        assert!(bad(&|d| (d.attributes.truncate(1), d.ensure = ensure(&["a"], "a")).1).contains("no such attribute"));
-    }
-}
+mod tests;

@@ -162,11 +162,11 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// Sorts by place; messages without one go last. Equal messages are merged.
+    /// Sorts by place, and by their words at one place; messages without a place go last. Equal messages are merged.
     pub fn sort(&mut self) {
         self.list.sort_by(|left, right| {
-            let key = |diagnostic: &Diagnostic| (diagnostic.place.is_none(), diagnostic.place.clone());
-            key(left).cmp(&key(right))
+            let place = |diagnostic: &Diagnostic| (diagnostic.place.is_none(), diagnostic.place.clone());
+            place(left).cmp(&place(right)).then_with(|| left.summary.cmp(&right.summary))
         });
         self.list.dedup();
     }

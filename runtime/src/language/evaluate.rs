@@ -219,6 +219,7 @@ impl Evaluator<'_> {
             Kind::Local(name) => self.scope.local(name, place, self.depth),
             Kind::Fact(path) => self.scope.fact(path, place),
             Kind::Export { resource, attribute } => self.export(resource, attribute, place),
+            Kind::Address(resource) => self.address(resource, place),
             Kind::Iterator(name) => self.iterator(name, place),
             Kind::Get { of, name } => self.get(of, name, place),
             Kind::Index { of, key } => self.index(of, key, place),
@@ -234,6 +235,7 @@ impl Evaluator<'_> {
             Kind::Hidden(value) => self.hidden(value, place),
             Kind::Secret(slot) => self.slot(slot, place),
             Kind::Fail(message) => Err(Failure::wrong(place, message.as_str())),
+            Kind::Hole => Err(Failure::Reported),
         }
     }
 
@@ -289,6 +291,11 @@ impl Evaluator<'_> {
     fn export(&mut self, resource: &ResourceId, attribute: &str, place: &Place) -> Evaluated {
         let value = self.scope.export(resource, attribute, place, self.depth)?;
         Ok(value.marked(&Marks::resource(resource)))
+    }
+
+    fn address(&mut self, resource: &ResourceId, place: &Place) -> Evaluated {
+        let text = self.made(Value::text(resource.to_string()), place)?;
+        Ok(text.marked(&Marks::resource(resource)))
     }
 
     fn iterator(&mut self, name: &str, place: &Place) -> Evaluated {

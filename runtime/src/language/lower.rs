@@ -56,6 +56,33 @@ impl<'s> Lowering<'s> {
         self.source.place(span.unwrap_or(0..0))
     }
 
+    /// The value of a resource's attribute, which may be the address of another resource, or hold such addresses.
+    pub fn attribute(&mut self, expression: &hcl::Expression) -> Expression {
+        let lowered = self.holding_addresses(expression);
+        self.check_depth(lowered)
+    }
+
+    /// An address may stand where it is the value, or a part of it, as it is; what computes with values cannot take one.
+    fn holding_addresses(&mut self, expression: &hcl::Expression) -> Expression {
+        let place = self.place(expression.span());
+        let kind = match expression {
+            hcl::Expression::Parenthesis(inner) => return self.holding_addresses(inner.inner()),
+            hcl::Expression::Traversal(traversal) => match self.bare_address(traversal) {
+                Some(address) => Kind::Address(address),
+                None => return self.expression(expression),
+            },
+            hcl::Expression::Array(items) => Kind::List(items.iter().map(|item| self.holding_addresses(item)).collect()),
+            hcl::Expression::Object(object) => self.object(object, Self::holding_addresses),
+            hcl::Expression::Conditional(choice) => Kind::If {
+                condition: self.boxed(&choice.cond_expr),
+                then: Box::new(self.holding_addresses(&choice.true_expr)),
+                otherwise: Box::new(self.holding_addresses(&choice.false_expr)),
+            },
+            _ => return self.expression(expression),
+        };
+        Expression { kind: literal_if_constant(kind), place }
+    }
+
     /// A whole expression: an attribute's value.
     pub fn root(&mut self, expression: &hcl::Expression) -> Expression {
         let lowered = self.expression(expression);
@@ -67,14 +94,15 @@ impl<'s> Lowering<'s> {
             let summary = format!("the expression is nested deeper than {MAX_EXPRESSION_DEPTH}");
             let hint = "give parts of it names in a `locals` block".to_owned();
             self.errors.push(Diagnostic::error(&lowered.place, summary).hint(hint));
-            return Expression::new(Kind::Literal(Json::Null), &lowered.place);
+            return Expression::new(Kind::Hole, &lowered.place);
         }
         lowered
     }
 
+    /// A hole in place of what could not be read, and the message that says why.
     pub(super) fn fail(&mut self, error: Diagnostic) -> Kind {
         self.errors.push(error);
-        Kind::Literal(Json::Null)
+        Kind::Hole
     }
 
     pub(super) fn expression(&mut self, expression: &hcl::Expression) -> Expression {
@@ -85,11 +113,12 @@ impl<'s> Lowering<'s> {
             hcl::Expression::String(text) => Kind::Literal(Json::String(text.value().clone())),
             hcl::Expression::Number(value) => self.number(value.value(), &place),
             hcl::Expression::Array(items) => Kind::List(items.iter().map(|item| self.expression(item)).collect()),
-            hcl::Expression::Object(object) => self.object(object),
+            hcl::Expression::Object(object) => self.object(object, Self::expression),
             hcl::Expression::Parenthesis(inner) => return self.expression(inner.inner()),
             hcl::Expression::StringTemplate(template) => return self.string_template(template, &place),
             hcl::Expression::HeredocTemplate(heredoc) => return self.heredoc(heredoc, &place),
             hcl::Expression::Variable(_) => return self.reference(expression, &[], &place),
+            hcl::Expression::Traversal(_) if self.names.is_some_and(|names| names.is_refused(expression)) => Kind::Hole,
             hcl::Expression::Traversal(traversal) => return self.reference(&traversal.expr, &traversal.operators, &place),
             hcl::Expression::FuncCall(call) => self.call(call, &place),
             hcl::Expression::Conditional(choice) => Kind::If {
@@ -125,7 +154,7 @@ impl<'s> Lowering<'s> {
         }
     }
 
-    fn object(&mut self, object: &hcl::Object) -> Kind {
+    fn object(&mut self, object: &hcl::Object, of_member: fn(&mut Self, &hcl::Expression) -> Expression) -> Kind {
         let mut members = Vec::with_capacity(object.len());
         for (key, value) in object.iter() {
             let key = match key {
@@ -135,7 +164,7 @@ impl<'s> Lowering<'s> {
                 }
                 hcl::ObjectKey::Expression(expression) => self.object_key(expression),
             };
-            members.push((key, self.expression(value.expr())));
+            members.push((key, of_member(self, value.expr())));
         }
         Kind::Object(members)
     }
@@ -204,6 +233,11 @@ impl<'s> Lowering<'s> {
         }
         depth
     }
+}
+
+/// What to do where a resource stands as a value and cannot be one.
+pub fn address_hint(id: &ResourceId) -> String {
+    format!("name an attribute that it exports: `{id}.ATTRIBUTE`; to order resources use `meta {{ require = [{id}] }}`")
 }
 
 fn operator(operator: BinaryOperator) -> Operator {

@@ -20,5 +20,5 @@ mod node;
 mod references;
 mod templates;
 
-pub use self::lower::Lowering;
+pub use self::lower::{Lowering, address_hint};
 pub use self::node::{NodeError, NodeScope, Settled, TravelError, check_travelled, evaluate_on_node};

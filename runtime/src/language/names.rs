@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hcl_edit::expr as hcl;
+
 use super::diagnostic::Diagnostic;
+use super::references::resource_step;
 use super::suggest;
 use crate::model::expression::Place;
 use crate::model::ids::ResourceId;
@@ -19,12 +22,22 @@ pub struct Names {
     pub locals: BTreeSet<String>,
     /// `resource` blocks: names by type.
     pub resources: BTreeMap<String, BTreeSet<String>>,
+    /// Types and names of `resource` blocks whose header is wrong, which has been told: of references to them nothing more is.
+    pub refused: BTreeSet<(String, String)>,
 }
 
 impl Names {
     /// Whether a resource is declared.
     pub fn has_resource(&self, id: &ResourceId) -> bool {
         self.resources.get(id.type_name.as_str()).is_some_and(|names| names.contains(id.name.as_str()))
+    }
+
+    /// Whether an expression begins with the address of a resource whose header is wrong.
+    pub fn is_refused(&self, expression: &hcl::Expression) -> bool {
+        let hcl::Expression::Traversal(traversal) = expression else { return false };
+        let hcl::Expression::Variable(type_name) = &traversal.expr else { return false };
+        let name = traversal.operators.first().and_then(resource_step);
+        name.is_some_and(|name| self.refused.contains(&(type_name.as_str().to_owned(), name.to_owned())))
     }
 
     /// The message for `var.NAME` that does not exist.

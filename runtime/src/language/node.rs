@@ -1,5 +1,7 @@
 //! Evaluation on the node, of expressions that travelled in a catalog.
 
+use std::fmt;
+
 use serde_json::Value as Json;
 
 use super::evaluate::{Budget, Evaluated, Failure, Scope, evaluate, whole};
@@ -7,6 +9,7 @@ use super::functions::{self, Run};
 use super::value::Value;
 use crate::model::expression::{Expression, ForForm, Kind, Place};
 use crate::model::ids::{ResourceId, SecretName, SecretSlot};
+use crate::model::kind::Unshown;
 use crate::model::secret::SECRET_FUNCTION;
 
 /// What an expression can read on the node.
@@ -33,7 +36,7 @@ pub trait NodeScope {
     fn secret(&self, name: &SecretName) -> Result<Json, String>;
 }
 
-/// A value on the node: all of it known.
+/// A value on the node: all of it known. Its debug output says what kind it is, and no more.
 #[derive(Clone, PartialEq)]
 pub struct Settled {
     /// With its marks.
@@ -44,9 +47,9 @@ pub struct Settled {
     pub sensitive: bool,
 }
 
-impl std::fmt::Debug for Settled {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.sensitive { f.write_str("Settled(sensitive)") } else { write!(f, "Settled({})", self.json) }
+impl fmt::Debug for Settled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settled").field("json", &Unshown(&self.json)).field("sensitive", &self.sensitive).finish()
     }
 }
 

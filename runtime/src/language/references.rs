@@ -65,10 +65,7 @@ impl Lowering<'_> {
 
     fn export(&mut self, name: &str, steps: Steps<'_>, at: &Place, whole: &Place) -> Result<(Kind, usize), Box<Diagnostic>> {
         let Some(names) = self.names else { return Err(Box::new(Diagnostic::error(at, "no resources here"))) };
-        let parsed = steps
-            .first()
-            .and_then(resource_step)
-            .and_then(|step| Some(ResourceId { type_name: name.parse().ok()?, name: step.parse().ok()? }));
+        let parsed = steps.first().and_then(resource_step).and_then(|step| address(name, step));
         let known = names.resources.contains_key(name);
         let Some(id) = parsed.filter(|id| known || names.has_resource(id)) else {
             if known {
@@ -82,16 +79,22 @@ impl Lowering<'_> {
         }
         let Some(attribute) = steps.get(1).and_then(attribute_step) else {
             let error = Diagnostic::error(whole, format!("the resource `{id}` is not a value"));
-            let hint = format!(
-                "name an attribute that it exports: `{id}.ATTRIBUTE`; to order resources use `meta {{ require = [{id}] }}`"
-            );
-            return Err(Box::new(error.hint(hint)));
+            return Err(Box::new(error.hint(super::lower::address_hint(&id))));
         };
         if self.here.as_ref() == Some(&id) {
             let error = Diagnostic::error(whole, format!("`{id}` reads its own attribute `{attribute}`"));
             return Err(Box::new(error.hint("give the value a name in a `locals` block, and use that in both".to_owned())));
         }
         Ok((Kind::Export { resource: id, attribute: attribute.to_owned() }, 2))
+    }
+
+    /// The resource that is named, if it is there and nothing is read of it.
+    pub(super) fn bare_address(&self, traversal: &hcl::Traversal) -> Option<ResourceId> {
+        let hcl::Expression::Variable(type_name) = &traversal.expr else { return None };
+        let [step] = traversal.operators.as_slice() else { return None };
+        let id = address(type_name.as_str(), resource_step(step)?)?;
+        let is_bound = self.bound.iter().any(|bound| bound == type_name.as_str());
+        self.names.filter(|names| !is_bound && names.has_resource(&id)).map(|_| id)
     }
 
     /// `base` with every step applied.
@@ -136,6 +139,10 @@ impl Lowering<'_> {
     }
 }
 
+fn address(type_name: &str, name: &str) -> Option<ResourceId> {
+    Some(ResourceId { type_name: type_name.parse().ok()?, name: name.parse().ok()? })
+}
+
 fn attribute_step(step: &Decorated<TraversalOperator>) -> Option<&str> {
     match step.value() {
         TraversalOperator::GetAttr(name) => Some(name.as_str()),
@@ -144,7 +151,7 @@ fn attribute_step(step: &Decorated<TraversalOperator>) -> Option<&str> {
 }
 
 /// A resource's name: `.motd` or `["a.b"]`.
-fn resource_step(step: &Decorated<TraversalOperator>) -> Option<&str> {
+pub(super) fn resource_step(step: &Decorated<TraversalOperator>) -> Option<&str> {
     match step.value() {
         TraversalOperator::GetAttr(name) => Some(name.as_str()),
         TraversalOperator::Index(hcl::Expression::String(name)) => Some(name.value()),

@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value as Json};
 
 use super::value::{Data, Marks, Value, ValueError};
+use crate::model::attribute_path::AttributePath;
 use crate::model::expression::{Expression, Kind, Place};
 use crate::model::ids::{NameError, ResourceId, SecretSlot};
 use crate::model::secret::{self, ReservedKey, SECRET_FUNCTION, SecretReads, Secrets};
@@ -21,9 +22,14 @@ pub type Told = BTreeMap<SecretSlot, Value>;
 pub struct SlotPath(String);
 
 impl SlotPath {
-    /// An attribute of a resource: `file.motd/content`.
-    pub fn attribute(resource: &ResourceId, name: &str) -> Self {
-        Self(format!("{resource}")).member(name)
+    /// An attribute of a resource or of a child block of it: `file.motd/content`, `site.www/vhost/0/page`.
+    pub fn attribute(resource: &ResourceId, path: &AttributePath) -> Self {
+        let own = Self(resource.to_string());
+        let part = match &path.block {
+            None => own,
+            Some((block, place)) => own.member(block).member(&place.to_string()),
+        };
+        path.name.as_deref().map_or(part.clone(), |name| part.member(name))
     }
 
     /// A member of it. What a slot cannot hold is written as `:` and two hex digits a byte.
@@ -202,7 +208,7 @@ mod tests {
     }
 
     fn path() -> SlotPath {
-        SlotPath::attribute(&"file.motd".parse().unwrap(), "content")
+        SlotPath::attribute(&"file.motd".parse().unwrap(), &"content".parse().unwrap())
     }
 
     fn object(members: &[(&str, Value)]) -> Value {
@@ -260,6 +266,12 @@ mod tests {
         let within = hidden(Value::list(vec![text("hunter3"), deferred(Marks::default())]).unwrap());
         let whole = extract(travelling(&within, false, &place), &path(), &mut secrets).unwrap();
         assert!(!serde_json::to_string(&whole).unwrap().contains("hunter3"), "what holds it makes it sensitive");
+    }
+
+    #[test]
+    fn a_slot_of_a_block_says_which() {
+        let path = SlotPath::attribute(&"site.www".parse().unwrap(), &"vhost[1].page".parse().unwrap());
+        assert_eq!(path.slot().unwrap().as_str(), "site.www/vhost/1/page");
     }
 
     #[test]

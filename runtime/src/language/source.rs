@@ -1,6 +1,7 @@
 //! Source texts, and places within them.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,7 +10,7 @@ use crate::model::expression::Place;
 /// Bytes between two points at which characters have been counted beforehand, so that long lines cost little.
 const STRIDE: usize = 256;
 
-/// One source text.
+/// One source text. It may be a file of values, so its debug output is its name alone.
 pub struct Source {
     name: Arc<str>,
     text: String,
@@ -24,8 +25,8 @@ pub struct Source {
 /// What stands in the place of a character that is not shown.
 const HIDDEN: char = '\u{2022}';
 
-impl std::fmt::Debug for Source {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Source({})", self.name)
     }
 }

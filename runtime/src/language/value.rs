@@ -1,6 +1,7 @@
 //! Values with marks: where they came from, whether they are sensitive, and what of them is not known yet.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
@@ -20,8 +21,8 @@ pub const MAX_LEFT_OVER: u64 = 16 << 20;
 /// How deep lists and objects may nest in a value.
 pub const MAX_VALUE_DEPTH: u32 = 48;
 
-/// What a value is.
-#[derive(Debug, Clone, PartialEq)]
+/// What a value is. Its debug output says what kind it is, and no more.
+#[derive(Clone, PartialEq)]
 pub enum Data {
     /// `null`.
     Null,
@@ -41,7 +42,29 @@ pub enum Data {
     Failed(Arc<Diagnostic>),
 }
 
-/// A value with its marks. Clones are cheap: contents are shared.
+impl Data {
+    /// What kind of value it is, with its article.
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Bool(_) => "a boolean",
+            Self::Number(_) => "a number",
+            Self::Text(_) => "a string",
+            Self::List(_) => "a list",
+            Self::Object(_) => "an object",
+            Self::Deferred(_) => "a value that only the node knows",
+            Self::Failed(_) => "an error",
+        }
+    }
+}
+
+impl fmt::Debug for Data {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.kind())
+    }
+}
+
+/// A value with its marks. Clones are cheap: contents are shared. Its debug output shows the marks and what kind it is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Value {
     data: Data,
@@ -270,16 +293,7 @@ impl Value {
 
     /// What kind of value it is, with its article, for messages.
     pub fn type_name(&self) -> &'static str {
-        match &self.data {
-            Data::Null => "null",
-            Data::Bool(_) => "a boolean",
-            Data::Number(_) => "a number",
-            Data::Text(_) => "a string",
-            Data::List(_) => "a list",
-            Data::Object(_) => "an object",
-            Data::Deferred(_) => "a value that only the node knows",
-            Data::Failed(_) => "an error",
-        }
+        self.data.kind()
     }
 
     /// The value as JSON, if all of it is known.
@@ -413,6 +427,17 @@ mod tests {
         let revealed = list.revealed();
         assert!(!revealed.marks().is_sensitive());
         assert_eq!(revealed.marks().resources().count(), 1, "only sensitivity is taken away");
+    }
+
+    #[test]
+    fn debug_output_says_what_a_value_is_and_not_which() {
+        let value = Value::from_json(&json!({"hush": ["hush", 4711]})).unwrap().marked(&Marks::sensitive());
+        let place = Place { file: "a".into(), line: 1, column: 1, length: 1 };
+        let (left_over, all) = (value.residual(&place), [value.clone(), Value::list(vec![value.clone()]).unwrap()]);
+        let deferred = Value::deferred(left_over.clone(), Marks::default()).unwrap();
+        let debug = format!("{value:?} {all:?} {left_over:?} {deferred:?} {:?}", value.data());
+        assert!(!debug.contains("hush") && !debug.contains("4711"), "{debug}");
+        assert!(debug.contains("an object") && debug.contains("sensitive: true"), "{debug}");
     }
 
     #[test]

@@ -125,7 +125,11 @@ impl Reader<'_> {
         let place = self.place(attribute.value.span());
         let mut lowering = Lowering::new(self.source, &names);
         let value = if refers(&attribute.value) { None } else { Some(lowering.root(&attribute.value)) };
-        self.errors.extend(lowering.into_errors());
+        let errors = lowering.into_errors();
+        if !errors.is_empty() {
+            self.errors.extend(errors);
+            return None;
+        }
         if let Some(Kind::Literal(json)) = value.map(|value| value.kind) {
             return Some((json, place));
         }

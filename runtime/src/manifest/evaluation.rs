@@ -4,6 +4,7 @@
 //! [`Exports`], whose answer will as a rule ask this evaluation for attributes of that other resource. The [`Trail`] goes along, so that a
 //! cycle is found and shown whole. Nothing is locked while that happens, and calls may come from any thread.
 
+mod scope;
 mod trail;
 
 use std::collections::BTreeMap;
@@ -11,19 +12,25 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value as Json;
 
+use self::scope::Reader;
+use self::trail::Step;
 pub use self::trail::Trail;
-use self::trail::{MAX_EXPORTS, Step};
-use super::{Declaration, FileError, Files, Inputs, Manifest};
+use super::{Declaration, Files, Inputs, Manifest, Part};
 use crate::language::diagnostic::{Diagnostic, Diagnostics};
-use crate::language::evaluate::{Budget, Evaluated, Failure, Scope, evaluate};
-use crate::language::source::{Source, Sources};
-use crate::language::value::{Data, Marks, Value, ValueError};
-use crate::language::{Lowering, parse, suggest};
-use crate::model::expression::{Expression, MAX_EXPRESSION_DEPTH, Place};
+use crate::language::evaluate::{Budget, Evaluated, Failure, Scope as _, evaluate};
+use crate::language::source::Sources;
+use crate::language::value::{Marks, Value, ValueError};
+use crate::model::expression::{Expression, MAX_EXPRESSION_DEPTH};
 use crate::model::ids::ResourceId;
 
 /// What another resource exports.
 pub trait Exports {
+    /// The canonical name of an attribute that is spelled otherwise; none if this is it, or if there is none.
+    fn canonical(&self, resource: &ResourceId, attribute: &str) -> Option<String> {
+        let _ = (resource, attribute);
+        None
+    }
+
     /// The value of an exported attribute. `trail` is to be handed on to every attribute that is read to find it.
     ///
     /// # Errors
@@ -75,32 +82,37 @@ pub struct Evaluation {
 #[derive(Default)]
 struct State {
     locals: BTreeMap<String, Evaluated>,
-    attributes: BTreeMap<(ResourceId, String), Result<Value, Failed>>,
+    attributes: BTreeMap<(ResourceId, Part, String), Result<Value, Failed>>,
     templates: BTreeMap<String, Arc<Expression>>,
     files: BTreeMap<String, Arc<str>>,
     facts_read: BTreeMap<String, Json>,
     diagnostics: Vec<Diagnostic>,
-    templates_read: Sources,
+    /// Texts beside the manifest that messages point into: templates, files of variables.
+    texts: Sources,
 }
 
 impl Evaluation {
     /// Begins an evaluation. Without `facts` (the facts of one target) everything that reads facts is deferred.
     ///
+    /// What is wrong with the manifest and the inputs is among the messages from the start: what hangs on it has no value, and the rest is
+    /// evaluated all the same.
+    ///
     /// # Errors
-    /// With everything that is wrong with the inputs.
+    /// If the facts are no values of the language.
     pub fn new(
         manifest: Arc<Manifest>,
         inputs: &Inputs,
         facts: Option<&Json>,
         files: Arc<dyn Files>,
     ) -> Result<Self, Diagnostics> {
-        let variables = inputs.values(&manifest)?;
+        let (variables, wrong) = inputs.values(&manifest);
         let facts = facts.map(Value::from_json).transpose().map_err(|error| Diagnostics {
             list: vec![Diagnostic::general(format!("the facts of the target: {error}"))],
             sources: Sources::default(),
         })?;
-        let (budget, state) = (Budget::new(Budget::MANIFEST), Mutex::default());
-        Ok(Self { manifest, variables, facts, files, budget, state })
+        let diagnostics = manifest.errors.iter().cloned().chain(wrong.list).collect();
+        let state = Mutex::new(State { diagnostics, texts: wrong.sources, ..State::default() });
+        Ok(Self { manifest, variables, facts, files, budget: Budget::new(Budget::MANIFEST), state })
     }
 
     /// The manifest.
@@ -108,25 +120,28 @@ impl Evaluation {
         &self.manifest
     }
 
-    /// The value of a given attribute, by the name it was given under. None if it is not given.
+    /// The value of a given attribute of a resource or one of its blocks, by the name it was given under. None if it is not given.
     ///
     /// # Errors
     /// If it cannot be evaluated; the message is in [`Evaluation::diagnostics`].
     pub fn attribute(
         &self,
         resource: &ResourceId,
+        part: Part,
         name: &str,
         trail: &Trail,
         exports: &dyn Exports,
     ) -> Result<Option<Value>, Failed> {
-        let Some(attribute) = self.manifest.resource(resource).and_then(|declaration| declaration.attributes.get(name)) else {
+        let Some(declaration) = self.manifest.resource(resource) else { return Ok(None) };
+        let Some(attribute) = declaration.attributes_of(part).and_then(|attributes| attributes.get(name)) else {
             return Ok(None);
         };
-        let key = (resource.clone(), name.to_owned());
+        let key = (resource.clone(), part, name.to_owned());
         if let Some(known) = self.state().attributes.get(&key) {
             return known.clone().map(Some);
         }
-        let trail = trail.within(Step::Attribute(resource.clone(), name.to_owned()), trail.depth());
+        let step = Step::Attribute(resource.clone(), declaration.path(part, name).to_string());
+        let trail = trail.within(step, trail.depth());
         let value = self.settle(&attribute.value, &trail, exports);
         self.state().attributes.insert(key, value.clone());
         value.map(Some)
@@ -165,7 +180,7 @@ impl Evaluation {
     /// Everything that was found wrong so far, by place.
     pub fn diagnostics(&self) -> Diagnostics {
         let state = self.state();
-        let sources = self.manifest.sources.joined(&state.templates_read);
+        let sources = self.manifest.sources.joined(&state.texts);
         let mut diagnostics = Diagnostics { list: state.diagnostics.clone(), sources };
         diagnostics.sort();
         diagnostics
@@ -204,142 +219,4 @@ impl Evaluation {
             self.add(*message);
         }
     }
-}
-
-/// The scope of one expression of the manifest.
-struct Reader<'e> {
-    evaluation: &'e Evaluation,
-    exports: &'e dyn Exports,
-    trail: &'e Trail,
-}
-
-impl Reader<'_> {
-    /// The failure for a step that is on the trail already.
-    fn cycle(&self, step: &Step, place: &Place) -> Option<Failure> {
-        let cycle = self.trail.cycle(step)?;
-        let message = Diagnostic::error(place, "these values need each other").label("closes the cycle").note(cycle);
-        Some(Failure::Fatal(Box::new(message)))
-    }
-}
-
-impl Scope for Reader<'_> {
-    fn budget(&self) -> &Budget {
-        &self.evaluation.budget
-    }
-
-    fn variable(&self, name: &str, place: &Place) -> Evaluated {
-        let value = self.evaluation.variables.get(name).cloned();
-        value.ok_or_else(|| Failure::wrong(place, format!("unknown variable `{name}`")))
-    }
-
-    fn local(&self, name: &str, place: &Place, depth: u32) -> Evaluated {
-        let step = Step::Local(name.to_owned());
-        if let Some(failure) = self.cycle(&step, place) {
-            return Err(failure);
-        }
-        if let Some(known) = self.evaluation.state().locals.get(name) {
-            return known.clone();
-        }
-        let manifest = &self.evaluation.manifest;
-        let expression = manifest.locals.get(name).ok_or_else(|| Failure::wrong(place, format!("unknown local `{name}`")))?;
-        let trail = self.trail.within(step, depth);
-        let reader = Reader { evaluation: self.evaluation, exports: self.exports, trail: &trail };
-        let value = evaluate(expression, &reader, depth);
-        self.evaluation.state().locals.insert(name.to_owned(), value.clone());
-        value
-    }
-
-    fn fact(&self, path: &[String], place: &Place) -> Evaluated {
-        let Some(facts) = &self.evaluation.facts else {
-            let fact = Expression::new(crate::model::expression::Kind::Fact(path.to_vec()), place);
-            return Value::deferred(fact, Marks::default()).map_err(|error| Failure::fatal(place, error.to_string()));
-        };
-        let mut found = Some(facts);
-        let mut siblings = Vec::new();
-        for step in path {
-            let members = found.and_then(|value| match value.data() {
-                Data::Object(members) => Some(members),
-                _ => None,
-            });
-            siblings = members.into_iter().flat_map(|members| members.keys().map(String::as_str)).collect();
-            found = members.and_then(|members| members.get(step));
-            if found.is_none() {
-                break;
-            }
-        }
-        let dotted = path.join(".");
-        let json = found.and_then(Value::json).unwrap_or(Json::Null);
-        self.evaluation.state().facts_read.insert(dotted.clone(), json);
-        let last = path.last().map(String::as_str).unwrap_or_default();
-        found.cloned().ok_or_else(|| {
-            let failure = Failure::wrong(place, format!("the target has no fact `{dotted}`"));
-            failure.map(|message| message.hint(suggest::did_you_mean(last, siblings.iter().copied())))
-        })
-    }
-
-    fn export(&self, resource: &ResourceId, attribute: &str, place: &Place, depth: u32) -> Evaluated {
-        let step = Step::Export(resource.clone(), attribute.to_owned());
-        if let Some(failure) = self.cycle(&step, place) {
-            return Err(failure);
-        }
-        if self.trail.exports() >= MAX_EXPORTS {
-            return Err(Failure::fatal(place, format!("more than {MAX_EXPORTS} resources read one another in a row")));
-        }
-        let trail = self.trail.within(step, depth);
-        match self.exports.export(resource, attribute, &trail) {
-            Ok(Exported::Known(value)) => Ok(value),
-            Ok(Exported::Deferred(marks)) => {
-                let kind = crate::model::expression::Kind::Export { resource: resource.clone(), attribute: attribute.to_owned() };
-                Value::deferred(Expression::new(kind, place), marks).map_err(|error| Failure::fatal(place, error.to_string()))
-            }
-            Err(ExportError::NotExported { exported }) => {
-                let summary = format!("the resource type `{}` exports no attribute `{attribute}`", resource.type_name);
-                let hint = suggest::one_of(attribute, exported.iter().map(String::as_str));
-                Err(Failure::fatal(place, summary).map(|message| message.hint(hint)))
-            }
-            Err(ExportError::Refused(summary)) => Err(Failure::fatal(place, summary)),
-            Err(ExportError::Reported) => Err(Failure::Reported),
-        }
-    }
-
-    fn file(&self, path: &str, place: &Place) -> Result<Arc<str>, Failure> {
-        if let Some(known) = self.evaluation.state().files.get(path) {
-            return Ok(known.clone());
-        }
-        let bytes = self.evaluation.files.read(path).map_err(|error| unreadable(path, &error, place))?;
-        let text = String::from_utf8(bytes).map_err(|_| {
-            let failure = Failure::fatal(place, format!("the file `{path}` is not UTF-8 text"));
-            failure
-                .map(|message| message.hint("a file that is copied as it is needs no `file()`: name it as a source".to_owned()))
-        })?;
-        let text: Arc<str> = text.into();
-        self.evaluation.state().files.insert(path.to_owned(), text.clone());
-        Ok(text)
-    }
-
-    fn file_exists(&self, path: &str, place: &Place) -> Result<bool, Failure> {
-        self.evaluation.files.exists(path).map_err(|error| unreadable(path, &error, place))
-    }
-
-    fn template(&self, path: &str, place: &Place) -> Result<Arc<Expression>, Failure> {
-        if let Some(known) = self.evaluation.state().templates.get(path) {
-            return Ok(known.clone());
-        }
-        let source = Arc::new(Source::new(path, self.file(path, place)?.to_string()));
-        self.evaluation.state().templates_read.add(source.clone());
-        let parsed = parse::template(&source).map_err(|error| Failure::Fatal(Box::new((*error).related(place, "read here"))))?;
-        let mut lowering = Lowering::of_template(&source);
-        let template = Arc::new(lowering.template_file(&parsed));
-        let mut errors = lowering.into_errors().into_iter();
-        let Some(first) = errors.next() else {
-            self.evaluation.state().templates.insert(path.to_owned(), template.clone());
-            return Ok(template);
-        };
-        errors.for_each(|error| self.evaluation.add(error));
-        Err(Failure::Fatal(Box::new(first.related(place, "read here"))))
-    }
-}
-
-fn unreadable(path: &str, error: &FileError, place: &Place) -> Failure {
-    Failure::fatal(place, format!("the file `{path}` cannot be read")).map(|message| message.label(error.describe()))
 }

@@ -1,6 +1,7 @@
 //! Values for variables: `--var k=v` and files of variables.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::sync::Arc;
 
 use hcl_edit::Span;
@@ -14,14 +15,24 @@ use crate::language::source::{Source, Sources};
 use crate::language::value::{Marks, Value};
 use crate::language::{parse, suggest};
 use crate::model::expression::Place;
+use crate::model::kind::Unshown;
 
-/// What is given for a variable.
-#[derive(Debug, Clone)]
+/// What is given for a variable. Its debug output does not show it.
+#[derive(Clone)]
 enum Given {
     /// Text, read according to the variable's type.
     Text(String),
     /// A value from a file.
     Value { json: Json, place: Option<Place> },
+}
+
+impl fmt::Debug for Given {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(_) => f.write_str("text"),
+            Self::Value { json, .. } => Unshown(json).fmt(f),
+        }
+    }
 }
 
 /// Values for variables, in the order in which they were given; a later one overrides.
@@ -98,8 +109,9 @@ impl Inputs {
         reader.errors
     }
 
-    /// The values of all variables of a manifest, with their marks.
-    pub(super) fn values(&self, manifest: &Manifest) -> Result<BTreeMap<String, Value>, Diagnostics> {
+    /// The values of the variables of a manifest, with their marks, and what is wrong with what was given. A variable without a good value is
+    /// not among them.
+    pub(super) fn values(&self, manifest: &Manifest) -> (BTreeMap<String, Value>, Diagnostics) {
         let mut errors = Vec::new();
         let mut values: BTreeMap<String, Json> = BTreeMap::new();
         let mut refused = BTreeSet::new();
@@ -108,6 +120,9 @@ impl Inputs {
                 errors.push(unknown(manifest, name, origin, given));
                 continue;
             };
+            if variable.is_hole {
+                continue;
+            }
             match take(name, variable, origin, given) {
                 Ok(json) => {
                     values.insert(name.clone(), json);
@@ -119,23 +134,18 @@ impl Inputs {
             }
         }
         let mut marked = BTreeMap::new();
-        for (name, variable) in &manifest.variables {
+        for (name, variable) in manifest.variables.iter().filter(|(name, variable)| !variable.is_hole && !refused.contains(name))
+        {
             match values.get(name).or(variable.default.as_ref()).map(Value::from_json) {
                 Some(Ok(value)) => {
                     let marks = if variable.sensitive { Marks::sensitive() } else { Marks::default() };
                     marked.insert(name.clone(), value.marked(&marks));
                 }
                 Some(Err(error)) => errors.push(Diagnostic::error(&variable.place, format!("the value of `{name}`: {error}"))),
-                None if refused.contains(name) => {}
                 None => errors.push(missing(name, variable)),
             }
         }
-        if errors.is_empty() {
-            return Ok(marked);
-        }
-        let mut diagnostics = Diagnostics { list: errors, sources: manifest.sources.joined(&self.sources) };
-        diagnostics.sort();
-        Err(diagnostics)
+        (marked, Diagnostics { list: errors, sources: manifest.sources.joined(&self.sources) })
     }
 }
 
@@ -217,7 +227,12 @@ mod tests {
     fn values(variables: &[&str]) -> Result<BTreeMap<String, Value>, String> {
         let mut inputs = Inputs::default();
         variables.iter().for_each(|text| inputs.variable(text).unwrap());
-        inputs.values(&manifest()).map_err(|errors| errors.to_string())
+        settled(&inputs)
+    }
+
+    fn settled(inputs: &Inputs) -> Result<BTreeMap<String, Value>, String> {
+        let (values, errors) = inputs.values(&manifest());
+        if errors.list.is_empty() { Ok(values) } else { Err(errors.to_string()) }
     }
 
     #[test]
@@ -238,6 +253,10 @@ mod tests {
         assert!(
             values(&["name=x", "ports=[\"hush\"]"]).unwrap_err().contains("at `[0]` it must be a whole number, not a string")
         );
+        let mut given = Inputs::default();
+        given.variable("token=hush").unwrap();
+        given.file("a.json", "{\"token\": \"hush\"}".to_owned()).unwrap();
+        assert!(!format!("{given:?} {:?}", settled(&given)).contains("hush"));
         let error = Inputs::default().variable("hush").unwrap_err();
         assert!(!error.summary.contains("hush"));
     }
@@ -247,7 +266,7 @@ mod tests {
         let mut inputs = Inputs::default();
         inputs.file("a.hcl", "name = \"x\"\nports = [1]\n".to_owned()).unwrap();
         inputs.file("b.json", "{\"ports\": [9]}".to_owned()).unwrap();
-        assert_eq!(inputs.values(&manifest()).unwrap()["ports"].json(), Some(json!([9])));
+        assert_eq!(settled(&inputs).unwrap()["ports"].json(), Some(json!([9])));
         let error = inputs.file("c.hcl", "name = local.x\nblock {}\n".to_owned()).unwrap_err().to_string();
         assert!(error.contains("c.hcl:1:8") && error.contains("holds no blocks"), "{error}");
         assert!(inputs.file("d.json", "[1]".to_owned()).unwrap_err().to_string().contains("must hold a JSON object"));

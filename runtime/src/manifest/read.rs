@@ -39,8 +39,10 @@ struct Blocks<'b> {
 
 /// Reads a manifest's text. `file` is its name for messages, and its stem the manifest's name unless a `manifest` block gives one.
 ///
+/// What is wrong with it and can be told without evaluating is in [`Manifest::errors`]: the rest can still be looked at.
+///
 /// # Errors
-/// With everything that is wrong and can be told without evaluating; after a syntax error, with that alone.
+/// With a syntax error, after which there is nothing to look at.
 pub fn read(file: &str, text: String) -> Result<Manifest, Diagnostics> {
     let source = Arc::new(Source::new(file, text));
     let mut sources = Sources::default();
@@ -55,13 +57,9 @@ pub fn read(file: &str, text: String) -> Result<Manifest, Diagnostics> {
     for structure in body.iter() {
         reader.sort(structure, &mut blocks, &mut names);
     }
-    let manifest = reader.manifest(file, &blocks, names, sources.clone());
-    if let (true, Some(manifest)) = (reader.errors.is_empty(), manifest) {
-        return Ok(manifest);
-    }
-    let mut diagnostics = Diagnostics { list: reader.errors, sources };
-    diagnostics.sort();
-    Err(diagnostics)
+    let mut manifest = reader.manifest(file, &blocks, names, sources);
+    manifest.errors = reader.errors;
+    Ok(manifest)
 }
 
 impl Reader<'_> {
@@ -140,6 +138,7 @@ impl Reader<'_> {
         let name: Result<ResourceName, _> = name_label.as_str().parse();
         if RESERVED.contains(&type_label.as_str()) {
             self.error(&type_place, format!("`{}` cannot be a resource type: the word is reserved", type_label.as_str()));
+            names.refused.insert((type_label.as_str().to_owned(), name_label.as_str().to_owned()));
             return;
         }
         if let Err(error) = &type_name {
@@ -148,7 +147,10 @@ impl Reader<'_> {
         if let Err(error) = &name {
             self.error(&name_place, error.to_string());
         }
-        let (Ok(type_name), Ok(name)) = (type_name, name) else { return };
+        let (Ok(type_name), Ok(name)) = (type_name, name) else {
+            names.refused.insert((type_label.as_str().to_owned(), name_label.as_str().to_owned()));
+            return;
+        };
         let id = ResourceId { type_name, name };
         let of_type = names.resources.entry(id.type_name.to_string()).or_default();
         if of_type.insert(id.name.to_string()) {
@@ -158,8 +160,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Everything, once all names are known. None if the manifest has no good name.
-    fn manifest(&mut self, file: &str, blocks: &Blocks<'_>, names: Names, sources: Sources) -> Option<Manifest> {
+    /// Everything, once all names are known.
+    fn manifest(&mut self, file: &str, blocks: &Blocks<'_>, names: Names, sources: Sources) -> Manifest {
         let (name, serial, audience) = self.header_block(file, blocks.manifest);
         let mut variables = BTreeMap::new();
         for (name, block) in &blocks.variables {
@@ -172,10 +174,10 @@ impl Reader<'_> {
         let resources: Vec<Declaration> =
             blocks.resources.iter().map(|(id, block)| self.resource(block, id.clone(), &names)).collect();
         let places = resources.iter().enumerate().map(|(place, declaration)| (declaration.id.clone(), place)).collect();
-        Some(Manifest { name: name?, serial, audience, variables, locals, resources, places, sources, names })
+        Manifest { errors: Vec::new(), name, serial, audience, variables, locals, resources, places, sources, names }
     }
 
-    fn header_block(&mut self, file: &str, block: Option<&Block>) -> (Option<OwnerName>, u64, Vec<String>) {
+    fn header_block(&mut self, file: &str, block: Option<&Block>) -> (OwnerName, u64, Vec<String>) {
         let found = block.map(|block| self.content(&block.body, &MANIFEST)).unwrap_or_default();
         let serial = self.constant_as(&found, "serial", "a whole number from 0 to 2^53", serde_json::Value::as_u64);
         let audience = self.constant_as(&found, "audience", "a list of strings", |json| {
@@ -184,15 +186,15 @@ impl Reader<'_> {
         let name = match (self.text(&found, "name"), found.attributes.contains_key("name")) {
             (Some((text, place)), _) => text.parse().map_err(|error: NameError| (error, place)),
             // What stands there was refused already.
-            (None, true) => return (None, 0, Vec::new()),
+            (None, true) => return (stand_in(), 0, Vec::new()),
             (None, false) => stem(file).parse().map_err(|error| (error, self.source.place(0..0))),
         };
         let name = match name {
-            Ok(name) => Some(name),
+            Ok(name) => name,
             Err((error, place)) => {
                 let message = self.error(&place, error.to_string());
                 message.hint = Some("name the manifest: `manifest { name = \"site\" }`".to_owned());
-                None
+                stand_in()
             }
         };
         (name, serial.map_or(0, |(serial, _)| serial), audience.map(|(audience, _)| audience).unwrap_or_default())
@@ -200,6 +202,7 @@ impl Reader<'_> {
 
     fn variable(&mut self, block: &Block) -> Variable {
         let place = self.header(block);
+        let errors_before = self.errors.len();
         let found = self.content(&block.body, &VARIABLE);
         let type_ = found.attributes.get("type").map_or(Ok(Type::Any), |type_| Type::parse(self.source, &type_.value));
         let type_ = type_.unwrap_or_else(|error| {
@@ -226,6 +229,7 @@ impl Reader<'_> {
             sensitive: sensitive.is_some_and(|(sensitive, _)| sensitive),
             description: description.map(|(description, _)| description),
             place,
+            is_hole: self.errors.len() > errors_before,
         }
     }
 
@@ -235,6 +239,11 @@ impl Reader<'_> {
         self.errors.extend(lowering.into_errors());
         lowered
     }
+}
+
+/// A name in place of one that is no name, which has been told.
+fn stand_in() -> OwnerName {
+    "nameless".parse().expect("it holds letters only")
 }
 
 fn is_identifier(name: &str) -> bool {

@@ -4,16 +4,18 @@ use std::collections::BTreeMap;
 
 use hcl_edit::Span;
 use hcl_edit::expr::{Expression as Hcl, TraversalOperator};
-use hcl_edit::structure::{Attribute as HclAttribute, Block, Structure};
+use hcl_edit::structure::{Attribute as HclAttribute, Block, BlockLabel, Structure};
 
 use super::blocks::{Allowed, Found, Reader};
-use super::{Attribute, Declaration, Gate, Meta};
+use super::{Attribute, ChildBlock, Declaration, Gate, Meta};
+use crate::language::Lowering;
 use crate::language::diagnostic::Diagnostic;
 use crate::language::names::Names;
-use crate::language::{Lowering, suggest};
 use crate::model::catalog::MAX_TIMEOUT_MS;
+use crate::model::description::{LABEL_RULE, is_label};
 use crate::model::expression::{Expression, Place};
 use crate::model::ids::ResourceId;
+use crate::model::units;
 
 const META: Allowed = Allowed {
     block: "a `meta` block",
@@ -30,13 +32,12 @@ impl Reader<'_> {
         let place = self.header(block);
         let type_place = self.place(block.labels.first().and_then(Span::span));
         let mut attributes = BTreeMap::new();
+        let mut blocks = Vec::new();
         let mut meta: Option<&Block> = None;
         for structure in block.body.iter() {
             match structure {
                 Structure::Attribute(attribute) => {
-                    let value = self.expression(&attribute.value, &id, names);
-                    let name_place = self.place(attribute.key.span());
-                    attributes.insert(attribute.key.as_str().to_owned(), Attribute { name_place, value });
+                    attributes.insert(attribute.key.as_str().to_owned(), self.attribute(attribute, &id, names));
                 }
                 Structure::Block(inner) if inner.ident.as_str() == "meta" => match meta.replace(inner) {
                     None => {
@@ -48,22 +49,55 @@ impl Reader<'_> {
                         self.errors.push(error.related(&first, "the first one"));
                     }
                 },
-                Structure::Block(inner) => self.stray_block(inner),
+                Structure::Block(inner) => blocks.push(self.child_block(inner, &id, names)),
             }
         }
         let meta = meta.map(|meta| self.meta(meta, &id, names)).unwrap_or_default();
-        Declaration { id, place, type_place, attributes, meta }
+        Declaration { id, place, type_place, attributes, blocks, meta }
     }
 
-    fn stray_block(&mut self, block: &Block) {
+    /// A block of the resource type's. Which there are is for its module to say.
+    fn child_block(&mut self, block: &Block, id: &ResourceId, names: &Names) -> ChildBlock {
         let name = block.ident.as_str();
+        let mut attributes = BTreeMap::new();
+        for structure in block.body.iter() {
+            match structure {
+                Structure::Attribute(attribute) => {
+                    attributes.insert(attribute.key.as_str().to_owned(), self.attribute(attribute, id, names));
+                }
+                Structure::Block(inner) => self.nested_block(inner, name),
+            }
+        }
+        let labels = block.labels.iter().map(|label| self.label(label)).collect();
+        ChildBlock { name: name.to_owned(), labels, place: self.header(block), attributes }
+    }
+
+    fn label(&mut self, label: &BlockLabel) -> (String, Place) {
+        let place = self.place(label.span());
+        if !is_label(label.as_str()) {
+            self.error(&place, "this cannot be the label of a block").hint = Some(LABEL_RULE.to_owned());
+        }
+        (label.as_str().to_owned(), place)
+    }
+
+    fn nested_block(&mut self, block: &Block, outer: &str) {
         let place = self.header(block);
-        let error = self.error(&place, format!("unknown block `{name}` in a resource"));
-        error.hint = match name {
-            "control" => Some("it belongs into `meta { … }`".to_owned()),
-            _ => suggest::did_you_mean(name, ["meta"])
-                .or_else(|| Some(format!("an attribute that is an object is written `{name} = {{ … }}`"))),
-        };
+        let name = block.ident.as_str();
+        let error = self.error(&place, format!("a block within the block `{outer}`"));
+        error.label = "blocks of a resource hold attributes only".to_owned();
+        error.hint = Some(match name {
+            "meta" => "`meta { … }` belongs into the resource itself".to_owned(),
+            _ => format!("an attribute that is an object is written `{name} = {{ … }}`"),
+        });
+    }
+
+    /// The value of an attribute of the resource type's.
+    fn attribute(&mut self, attribute: &HclAttribute, id: &ResourceId, names: &Names) -> Attribute {
+        let mut lowering = Lowering::new(self.source, names);
+        lowering.within(Some(id.clone()));
+        let value = lowering.attribute(&attribute.value);
+        self.errors.extend(lowering.into_errors());
+        Attribute { name_place: self.place(attribute.key.span()), value }
     }
 
     fn expression(&mut self, expression: &Hcl, id: &ResourceId, names: &Names) -> Expression {
@@ -96,7 +130,7 @@ impl Reader<'_> {
 
     fn timeout(&mut self, found: &Found<'_>) -> Option<u64> {
         let (text, place) = self.text(found, "timeout")?;
-        let parsed = parse_duration(&text).filter(|ms| (1..=MAX_TIMEOUT_MS).contains(ms));
+        let parsed = units::milliseconds(&text).filter(|ms| (1..=MAX_TIMEOUT_MS).contains(ms));
         if parsed.is_none() {
             let error = self.error(&place, "`timeout` must be a duration from 1 ms to 24 h");
             error.hint = Some("write a whole number and a unit, `ms`, `s`, `m` or `h`: `\"90s\"`".to_owned());
@@ -128,6 +162,9 @@ impl Reader<'_> {
 
     fn address(&mut self, expression: &Hcl, attribute: &HclAttribute, names: &Names) -> Option<(ResourceId, Place)> {
         let place = self.place(expression.span());
+        if names.is_refused(expression) {
+            return None;
+        }
         let Some(address) = parse_address(expression) else {
             let name = attribute.key.as_str();
             let error = self.error(&place, format!("`{name}` lists addresses of resources"));
@@ -154,33 +191,4 @@ fn parse_address(expression: &Hcl) -> Option<ResourceId> {
         _ => return None,
     };
     Some(ResourceId { type_name: type_name.as_str().parse().ok()?, name: name.parse().ok()? })
-}
-
-/// `"90s"` in milliseconds.
-fn parse_duration(text: &str) -> Option<u64> {
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    let (number, unit) = text.split_at(digits);
-    let unit = match unit {
-        "ms" => 1,
-        "s" => 1000,
-        "m" => 60_000,
-        "h" => 3_600_000,
-        _ => return None,
-    };
-    number.parse::<u64>().ok()?.checked_mul(unit)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn durations_need_a_number_and_a_unit() {
-        assert_eq!(parse_duration("90s"), Some(90_000));
-        assert_eq!(parse_duration("500ms"), Some(500));
-        assert_eq!(parse_duration("2h"), Some(7_200_000));
-        for bad in ["", "s", "90", "-1s", "1.5s", "1 s", "1d", "99999999999999999999s", "18446744073709551615h"] {
-            assert_eq!(parse_duration(bad), None, "{bad}");
-        }
-    }
 }

@@ -22,6 +22,11 @@ pub enum AssetRef {
 }
 
 impl AssetRef {
+    /// What stands in a draft for the bytes of a slot, before they are acquired: a digest of its own for each slot, which no bytes have.
+    pub fn placeholder(slot: &str) -> Self {
+        Self::Plain(AssetDigest::of(format!("runtime: the asset of the slot {slot:?} is not acquired yet").as_bytes()))
+    }
+
     /// The digest, of bytes that anyone may see.
     pub fn digest(&self) -> Option<AssetDigest> {
         match self {
@@ -85,6 +90,12 @@ impl<'de> Deserialize<'de> for AssetRef {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_slot_has_a_placeholder_of_its_own() {
+        assert_eq!(AssetRef::placeholder("a"), AssetRef::placeholder("a"));
+        assert_ne!(AssetRef::placeholder("a"), AssetRef::placeholder("b"));
+    }
 
     #[test]
     fn names_are_digests_or_slots() {

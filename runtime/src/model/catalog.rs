@@ -4,6 +4,7 @@
 //! describes it.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -13,6 +14,7 @@ use super::digest::{AssetDigest, ComponentDigest};
 use super::expression::Expression;
 use super::ids::{OwnerName, ResourceId, SecretName, SecretSlot, TypeName};
 use super::key::Key;
+use super::kind::Unshown;
 
 /// The one catalog version that this program writes and reads.
 pub const CATALOG_VERSION: u32 = 1;
@@ -93,8 +95,8 @@ pub struct Resource {
     pub state: State,
 }
 
-/// Desired state, settled or waiting for the node.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// Desired state, settled or waiting for the node. Its debug output does not show values.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum State {
     /// Compiled on the controller.
@@ -108,9 +110,55 @@ pub enum State {
     Deferred {
         /// Every given attribute by canonical name; known ones are literals.
         attributes: BTreeMap<String, Expression>,
-        /// The files that attributes flagged as source name, by that name, as assets.
+        /// The files that attributes flagged as source name, as assets, by the path of the attribute: `source`, `vhost[0].page`.
         sources: BTreeMap<String, AssetDigest>,
+        /// Its child blocks, in the order of the manifest.
+        blocks: Vec<DeferredBlock>,
     },
+}
+
+impl fmt::Debug for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Compiled { desired, semantics } => {
+                f.debug_struct("Compiled").field("desired", &Unshown(desired)).field("semantics", semantics).finish()
+            }
+            Self::Deferred { attributes, sources, blocks } => f
+                .debug_struct("Deferred")
+                .field("attributes", attributes)
+                .field("sources", sources)
+                .field("blocks", blocks)
+                .finish(),
+        }
+    }
+}
+
+/// A child block of a resource that is compiled on the node.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeferredBlock {
+    /// Its name.
+    pub name: String,
+    /// Its label, in labelled blocks.
+    pub label: Option<String>,
+    /// Every given attribute by canonical name; known ones are literals.
+    pub attributes: BTreeMap<String, Expression>,
+}
+
+/// One of the parts of a deferred state: its attributes, and the child block that they are of.
+pub type DeferredPart<'s> = (Option<&'s DeferredBlock>, &'s BTreeMap<String, Expression>);
+
+impl State {
+    /// The attributes that wait for the node, of the resource itself and of each child block; none if it is compiled.
+    pub fn deferred_parts(&self) -> Vec<DeferredPart<'_>> {
+        match self {
+            Self::Compiled { .. } => Vec::new(),
+            Self::Deferred { attributes, blocks, .. } => {
+                let own: DeferredPart<'_> = (None, attributes);
+                std::iter::once(own).chain(blocks.iter().map(|block| (Some(block), &block.attributes))).collect()
+            }
+        }
+    }
 }
 
 /// What a desired state means, from itself alone; its claims, effects and paths are the resource's.
@@ -232,6 +280,25 @@ mod tests {
 
     fn claim(domain: &str, key: &str, qualifier: &str) -> Claim {
         Claim { domain: domain.into(), key: key.into(), qualifier: qualifier.into() }
+    }
+
+    #[test]
+    fn debug_output_of_a_state_shows_no_values() {
+        let semantics = Semantics {
+            capabilities: vec![],
+            assets: vec![],
+            sensitive: false,
+            accepts_refresh: false,
+            timeout_ms: 1,
+            prerequisites: vec![],
+        };
+        let compiled = State::Compiled { desired: serde_json::json!({"content": "hush"}), semantics };
+        let literal: Expression = serde_json::from_value(serde_json::json!(["literal", "a:1:1+1", "hush"])).unwrap();
+        let attributes = BTreeMap::from([("content".to_owned(), literal)]);
+        let block = DeferredBlock { name: "part".into(), label: None, attributes: attributes.clone() };
+        let deferred = State::Deferred { attributes, sources: BTreeMap::new(), blocks: vec![block] };
+        let debug = format!("{compiled:?} {deferred:?}");
+        assert!(!debug.contains("hush") && debug.contains("desired: an object"), "{debug}");
     }
 
     #[test]

@@ -1,18 +1,16 @@
 //! What a module says about its resource type: attribute descriptors, vocabulary, capabilities, selectors.
 
+mod attribute_type;
+
 use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+pub use self::attribute_type::{AttributeType, TypeError, is_secret_slot};
 use super::ids::TypeName;
-
-/// How deep the type of an attribute may nest.
-const MAX_TYPE_DEPTH: usize = 8;
-
-/// How many members a union or an enum may have.
-const MAX_TYPE_MEMBERS: usize = 256;
+use super::kind::{Unshown, kind_of};
 
 /// A resource type as its module describes it. docs/module-authoring.md explains each part.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,7 +39,15 @@ pub struct Description {
 impl Description {
     /// The attribute that `name` means, canonical or alias.
     pub fn attribute(&self, name: &str) -> Option<&Attribute> {
-        self.attributes.iter().find(|a| a.name == name || a.aliases.iter().any(|alias| alias == name))
+        spelled(&self.attributes, name)
+    }
+
+    /// The attributes of the child block of this name, or the type's own.
+    pub fn attributes_of(&self, block: Option<&str>) -> &[Attribute] {
+        match block {
+            None => &self.attributes,
+            Some(name) => self.block(name).map_or(&[], |block| &block.attributes),
+        }
     }
 
     /// The child block of this name.
@@ -54,14 +60,24 @@ impl Description {
         self.outputs.iter().find(|output| output.name == name)
     }
 
-    /// Every spelling that a manifest may use.
+    /// Every spelling of its attributes that a manifest may use.
     pub fn spellings(&self) -> BTreeSet<&str> {
-        self.attributes.iter().flat_map(|a| std::iter::once(&a.name).chain(&a.aliases)).map(String::as_str).collect()
+        spellings(&self.attributes)
     }
 }
 
-/// One attribute of a resource type.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// Every spelling of `attributes` that a manifest may use.
+pub fn spellings(attributes: &[Attribute]) -> BTreeSet<&str> {
+    attributes.iter().flat_map(|a| std::iter::once(&a.name).chain(&a.aliases)).map(String::as_str).collect()
+}
+
+/// The one of `attributes` that `name` means, canonical or alias.
+pub fn spelled<'a>(attributes: &'a [Attribute], name: &str) -> Option<&'a Attribute> {
+    attributes.iter().find(|a| a.name == name || a.aliases.iter().any(|alias| alias == name))
+}
+
+/// One attribute of a resource type. Its debug output does not show the default.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Attribute {
     /// Its canonical name.
@@ -110,8 +126,30 @@ pub struct Block {
 impl Block {
     /// The attribute that `name` means, canonical or alias.
     pub fn attribute(&self, name: &str) -> Option<&Attribute> {
-        self.attributes.iter().find(|a| a.name == name || a.aliases.iter().any(|alias| alias == name))
+        spelled(&self.attributes, name)
     }
+
+    /// How it is written, for messages: `vhost "LABEL" { … }`.
+    pub fn written(&self) -> String {
+        match self.kind {
+            BlockKind::Labelled => format!("{} \"LABEL\" {{ … }}", self.name),
+            BlockKind::Single | BlockKind::Repeated => format!("{} {{ … }}", self.name),
+        }
+    }
+}
+
+/// How many child blocks one resource may have.
+pub const MAX_CHILD_BLOCKS: usize = 1_000;
+
+/// How many bytes the label of a child block may have.
+pub const MAX_LABEL: usize = 255;
+
+/// What a label must be, for people.
+pub const LABEL_RULE: &str = "a label is text of 1 to 255 bytes without control characters";
+
+/// Whether `text` may be the label of a child block.
+pub fn is_label(text: &str) -> bool {
+    (1..=MAX_LABEL).contains(&text.len()) && !text.chars().any(super::key::needs_escape)
 }
 
 /// How often a child block may occur, and whether it has a label.
@@ -162,31 +200,45 @@ pub enum Mismatch {
     },
 }
 
+impl fmt::Debug for Attribute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let flags = [
+            (self.required, "required"),
+            (self.nullable, "nullable"),
+            (self.sensitive, "sensitive"),
+            (self.exported, "exported"),
+            (self.identity, "identity"),
+            (self.source, "source"),
+        ];
+        let flags: Vec<&str> = flags.into_iter().filter(|(set, _)| *set).map(|(_, word)| word).collect();
+        f.debug_struct("Attribute")
+            .field("name", &self.name)
+            .field("aliases", &self.aliases)
+            .field("attribute_type", &self.attribute_type)
+            .field("flags", &flags)
+            .field("default", &self.default.as_ref().map(Unshown))
+            .field("checksum_of", &self.checksum_of)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Attribute {
     /// The value as modules see it: none for null where null means omitted.
     ///
     /// # Errors
     /// If the attribute does not take it; nothing is coerced.
     pub fn check(&self, value: Json) -> Result<Option<Json>, Mismatch> {
-        if value.is_null() && self.attribute_type != AttributeType::Any {
-            return if self.nullable { Ok(None) } else { Err(Mismatch::Null { attribute: self.name.clone() }) };
+        if value.is_null() && self.nullable {
+            return Ok(None);
+        }
+        if value.is_null() && !self.attribute_type.accepts(&value) {
+            return Err(Mismatch::Null { attribute: self.name.clone() });
         }
         if !self.attribute_type.accepts(&value) {
             let wanted = self.attribute_type.to_string();
             return Err(Mismatch::Type { attribute: self.name.clone(), wanted, found: kind_of(&value) });
         }
         Ok(Some(value))
-    }
-}
-
-fn kind_of(value: &Json) -> &'static str {
-    match value {
-        Json::Null => "null",
-        Json::Bool(_) => "a boolean",
-        Json::Number(_) => "a number",
-        Json::String(_) => "a string",
-        Json::Array(_) => "a list",
-        Json::Object(_) => "an object",
     }
 }
 
@@ -234,152 +286,42 @@ pub struct Selectors {
     pub has_stable_id: bool,
 }
 
-/// The type of an attribute. Values are checked against it and never coerced.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum AttributeType {
-    /// `true` or `false`.
-    Boolean,
-    /// A whole number within 2^53.
-    Integer,
-    /// A number.
-    Number,
-    /// Text.
-    String,
-    /// The address of a resource of the catalog, as text.
-    Resource,
-    /// Anything.
-    Any,
-    /// A list whose members all have this type.
-    List(Box<AttributeType>),
-    /// A map from text to this type.
-    Map(Box<AttributeType>),
-    /// A value of any of these types.
-    Union(Vec<AttributeType>),
-    /// One of these words.
-    Enum(Vec<String>),
-}
-
-/// A type that cannot be, with the reason.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("it is not an attribute type: {reason}")]
-pub struct TypeError {
-    /// What is wrong with it.
-    pub reason: String,
-}
-
-impl AttributeType {
-    /// Reads the JSON form of the contract, of at most 8 levels.
-    ///
-    /// # Errors
-    /// If it is no type, nests too deep, or has an empty or too large union or enum.
-    pub fn parse(json: &Json) -> Result<Self, TypeError> {
-        if nesting(json) > 2 * MAX_TYPE_DEPTH {
-            return Err(TypeError { reason: format!("it nests more than {MAX_TYPE_DEPTH} levels") });
-        }
-        let parsed: Self = serde_json::from_value(json.clone()).map_err(|error| TypeError { reason: error.to_string() })?;
-        parsed.check_members()?;
-        Ok(parsed)
-    }
-
-    fn check_members(&self) -> Result<(), TypeError> {
-        let check_count = |count: usize| match count {
-            0 => Err(TypeError { reason: "a union or enum needs a member".into() }),
-            n if n > MAX_TYPE_MEMBERS => Err(TypeError { reason: format!("more than {MAX_TYPE_MEMBERS} members") }),
-            _ => Ok(()),
-        };
-        match self {
-            Self::List(member) | Self::Map(member) => member.check_members(),
-            Self::Union(members) => {
-                check_count(members.len())?;
-                members.iter().try_for_each(Self::check_members)
-            }
-            Self::Enum(words) => check_count(words.len()),
-            Self::Boolean | Self::Integer | Self::Number | Self::String | Self::Resource | Self::Any => Ok(()),
-        }
-    }
-
-    /// Whether `value` is of this type. A sensitive value's slot (`{"$secret":…}`) is of every type: its content is checked
-    /// where it is known.
-    pub fn accepts(&self, value: &Json) -> bool {
-        match self {
-            Self::Any => true,
-            _ if is_secret_slot(value) => true,
-            Self::Boolean => value.is_boolean(),
-            Self::Integer => value.as_i64().is_some(),
-            Self::Number => value.is_number(),
-            Self::String => value.is_string(),
-            Self::Resource => value.as_str().is_some_and(|text| text.parse::<super::ids::ResourceId>().is_ok()),
-            Self::List(member) => value.as_array().is_some_and(|list| list.iter().all(|v| member.accepts(v))),
-            Self::Map(member) => value.as_object().is_some_and(|map| map.values().all(|v| member.accepts(v))),
-            Self::Union(members) => members.iter().any(|member| member.accepts(value)),
-            Self::Enum(words) => value.as_str().is_some_and(|text| words.iter().any(|word| word == text)),
-        }
-    }
-}
-
-/// Whether `value` stands for a sensitive one.
-pub fn is_secret_slot(value: &Json) -> bool {
-    value.as_object().is_some_and(|map| map.len() == 1 && map.get("$secret").is_some_and(Json::is_string))
-}
-
-fn nesting(json: &Json) -> usize {
-    match json {
-        Json::Array(list) => 1 + list.iter().map(nesting).max().unwrap_or(0),
-        Json::Object(map) => 1 + map.values().map(nesting).max().unwrap_or(0),
-        _ => 0,
-    }
-}
-
-impl fmt::Display for AttributeType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Boolean => f.write_str("boolean"),
-            Self::Integer => f.write_str("integer"),
-            Self::Number => f.write_str("number"),
-            Self::String => f.write_str("string"),
-            Self::Resource => f.write_str("resource"),
-            Self::Any => f.write_str("any"),
-            Self::List(member) => write!(f, "list of {member}"),
-            Self::Map(member) => write!(f, "map of {member}"),
-            Self::Union(members) => {
-                let names: Vec<String> = members.iter().map(ToString::to_string).collect();
-                f.write_str(&names.join(" or "))
-            }
-            Self::Enum(words) => {
-                let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
-                f.write_str(&quoted.join(" | "))
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
 
-    #[test]
-    fn types_parse_print_and_check_without_coercion() {
-        let parse = |json: Json| AttributeType::parse(&json).unwrap();
-        assert!(parse(json!("string")).accepts(&json!("1")) && !parse(json!("string")).accepts(&json!(1)));
-        assert!(parse(json!("integer")).accepts(&json!(1)) && !parse(json!("integer")).accepts(&json!(1.5)));
-        let list = parse(json!({"list": {"union": ["string", "integer"]}}));
-        assert!(list.accepts(&json!(["a", 1])) && !list.accepts(&json!([true])));
-        assert_eq!(list.to_string(), "list of string or integer");
-        assert!(parse(json!({"enum": ["a", "b"]})).accepts(&json!("b")));
-        assert!(parse(json!("integer")).accepts(&json!({"$secret": "s0"})));
+    fn attribute(attribute_type: &str, nullable: bool) -> Attribute {
+        let json = json!({
+            "name": "a", "aliases": [], "type": attribute_type, "required": false, "nullable": nullable, "sensitive": false,
+            "exported": false, "identity": false, "source": false, "default": "hush", "checksum_of": null, "doc": "",
+        });
+        serde_json::from_value(json).unwrap()
     }
 
     #[test]
-    fn bad_types_are_refused() {
-        let mut deep = json!("string");
-        for _ in 0..64 {
-            deep = json!({ "list": deep });
-        }
-        for bad in [json!("text"), json!({"list": "x"}), json!({"enum": []}), json!({"union": []}), json!(3), deep] {
-            assert!(AttributeType::parse(&bad).is_err(), "{bad}");
+    fn null_means_omitted_where_it_may_be_written_and_is_a_value_where_anything_is() {
+        assert_eq!(attribute("string", true).check(Json::Null), Ok(None));
+        assert_eq!(attribute("any", true).check(Json::Null), Ok(None));
+        assert_eq!(attribute("any", false).check(Json::Null), Ok(Some(Json::Null)));
+        assert_eq!(attribute("string", false).check(Json::Null), Err(Mismatch::Null { attribute: "a".into() }));
+    }
+
+    #[test]
+    fn neither_values_nor_defaults_are_in_messages_or_debug_output() {
+        let attribute = attribute("integer", false);
+        let error = attribute.check(json!("hush")).unwrap_err();
+        assert_eq!(error.to_string(), "`a` must be integer, not a string");
+        let debug = format!("{attribute:?} {error:?}");
+        assert!(!debug.contains("hush") && debug.contains("default: Some(a string)"), "{debug}");
+    }
+
+    #[test]
+    fn a_label_is_text_that_can_be_shown() {
+        assert!(is_label("www.example.org") && is_label(&"a".repeat(MAX_LABEL)));
+        for bad in ["", "a\nb", "\u{202e}", &"a".repeat(MAX_LABEL + 1)] {
+            assert!(!is_label(bad), "{bad:?}");
         }
     }
 }

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 use super::ids::{ResourceId, SecretSlot};
+use super::kind::kind_of;
 use super::secret::SecretValue;
 
 /// How many nodes a path from the root of an expression may have; the nesting of a literal's JSON counts too.
@@ -48,8 +49,8 @@ impl fmt::Display for Place {
     }
 }
 
-/// What an expression is.
-#[derive(Debug, Clone, PartialEq)]
+/// What an expression is. Its debug output names it and shows no value.
+#[derive(Clone, PartialEq)]
 pub enum Kind {
     /// A value written out.
     Literal(Json),
@@ -68,6 +69,8 @@ pub enum Kind {
         /// Which.
         attribute: String,
     },
+    /// `TYPE.NAME` alone: the address of a resource, as text that comes from it; never travels.
+    Address(ResourceId),
     /// What a `for` expression around it binds, or a name that a template was given.
     Iterator(String),
     /// `OF.NAME`.
@@ -136,6 +139,17 @@ pub enum Kind {
     Secret(SecretSlot),
     /// An error that the controller met in a part that it could not know to be needed. Evaluating it fails with this message.
     Fail(String),
+    /// Something that could not be read, which has been told where it stands. Evaluating it fails without telling again; never travels.
+    Hole,
+}
+
+impl fmt::Debug for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Literal(json) => write!(f, "literal {}", kind_of(json)),
+            _ => f.debug_tuple(self.name()).finish_non_exhaustive(),
+        }
+    }
 }
 
 /// A `for` expression.
@@ -250,7 +264,8 @@ impl Expression {
     pub fn children(&self) -> Vec<&Expression> {
         match &self.kind {
             Kind::Literal(_) | Kind::Variable(_) | Kind::Local(_) | Kind::Fact(_) | Kind::Export { .. } => Vec::new(),
-            Kind::Iterator(_) | Kind::Fail(_) | Kind::Hidden(_) | Kind::Secret(_) => Vec::new(),
+            Kind::Address(_) | Kind::Iterator(_) | Kind::Fail(_) | Kind::Hole => Vec::new(),
+            Kind::Hidden(_) | Kind::Secret(_) => Vec::new(),
             Kind::Template(parts) | Kind::List(parts) => parts.iter().collect(),
             Kind::Call { arguments, .. } => arguments.iter().collect(),
             Kind::Get { of, .. } | Kind::Not(of) | Kind::Negate(of) => vec![of],

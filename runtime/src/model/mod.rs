@@ -3,6 +3,7 @@
 //! Data, with parsing and formatting of its own text forms; it does not read files, run guests or import a step.
 
 pub mod asset;
+pub mod attribute_path;
 pub mod catalog;
 pub mod description;
 pub mod digest;
@@ -10,5 +11,7 @@ pub mod expression;
 pub mod facts;
 pub mod ids;
 pub mod key;
+pub mod kind;
 pub mod report;
 pub mod secret;
+pub mod units;

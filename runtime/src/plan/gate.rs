@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use serde_json::Value as Json;
 
-use super::resolve::{NodeValues, Scope};
+use super::values::{NodeValues, Scope};
 use crate::language::evaluate_on_node;
 use crate::model::catalog::Resource;
 use crate::model::expression::Expression;

@@ -10,6 +10,7 @@ mod inspect;
 mod resolve;
 pub(crate) mod rights;
 mod secrets;
+mod values;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

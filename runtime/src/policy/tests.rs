@@ -263,7 +263,7 @@ default = true
 13:45: `**` in a path pattern must be a whole part, as in `/srv/**`
 14:15: `chown` must be true or false
 16:3: unknown interface `network` (known here: `files`, `accounts`, `facts`, `limits`)
-17:21: the unit must be `KiB`, `MiB` or `GiB`, as in `64MiB`
+17:21: write a whole number and `KiB`, `MiB` or `GiB`, as in `64MiB`
 19:12: this limit is given twice
 20:3: unknown attribute of `module` `digests` (known here: `digest`)
 22:1: a `module` row has one name (write `module "NAME" { … }`)

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::model::units;
+
 /// The least memory that a limit may say: one page of WebAssembly memory.
 const MIN_MEMORY: u64 = 64 << 10;
 
@@ -16,14 +18,8 @@ const MAX_DEADLINE: Duration = Duration::from_secs(86_400);
 /// # Errors
 /// What is wrong with it.
 pub(super) fn memory(text: &str) -> Result<u64, String> {
-    let (number, unit) = split(text).ok_or("write a whole number and `KiB`, `MiB` or `GiB`, as in `64MiB`")?;
-    let factor = match unit {
-        "KiB" => 1 << 10,
-        "MiB" => 1 << 20,
-        "GiB" => 1 << 30,
-        _ => return Err("the unit must be `KiB`, `MiB` or `GiB`, as in `64MiB`".to_owned()),
-    };
-    let bytes = number.checked_mul(factor).filter(|bytes| (MIN_MEMORY..=MAX_MEMORY).contains(bytes));
+    let bytes = units::bytes(text).ok_or("write a whole number and `KiB`, `MiB` or `GiB`, as in `64MiB`")?;
+    let bytes = Some(bytes).filter(|bytes| (MIN_MEMORY..=MAX_MEMORY).contains(bytes));
     bytes.ok_or_else(|| "memory must be from 64KiB to 4GiB".to_owned())
 }
 
@@ -32,22 +28,10 @@ pub(super) fn memory(text: &str) -> Result<u64, String> {
 /// # Errors
 /// What is wrong with it.
 pub(super) fn deadline(text: &str) -> Result<Duration, String> {
-    let (number, unit) = split(text).ok_or("write a whole number and `ms`, `s`, `m` or `h`, as in `30s`")?;
-    let factor = match unit {
-        "ms" => 1,
-        "s" => 1_000,
-        "m" => 60_000,
-        "h" => 3_600_000,
-        _ => return Err("the unit must be `ms`, `s`, `m` or `h`, as in `30s`".to_owned()),
-    };
-    let time = number.checked_mul(factor).map(Duration::from_millis);
+    let time = units::milliseconds(text).ok_or("write a whole number and `ms`, `s`, `m` or `h`, as in `30s`")?;
+    let time = Some(Duration::from_millis(time));
     let time = time.filter(|time| !time.is_zero() && *time <= MAX_DEADLINE);
     time.ok_or_else(|| "a deadline must be from 1ms to 24h".to_owned())
-}
-
-fn split(text: &str) -> Option<(u64, &str)> {
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    Some((text[..digits].parse().ok()?, &text[digits..]))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Resources that are compiled on the node: what of them can be held to the catalog before that.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use serde_json::Value as Json;
@@ -8,23 +8,16 @@ use serde_json::Value as Json;
 use super::ReceiptError;
 use crate::engine::{Child, Module, ParameterError, Parameters};
 use crate::language::check_travelled;
-use crate::model::catalog::Resource;
+use crate::model::catalog::{DeferredBlock, Resource, State};
+use crate::model::description::{BlockKind, Description};
 use crate::model::expression::{Expression, Kind};
 
 /// # Errors
-/// If an attribute does not exist or cannot be evaluated on a node, or if the module gives another footprint than the catalog.
-pub(super) fn check(resource: &Resource, attributes: &BTreeMap<String, Expression>, module: &Module) -> Result<(), ReceiptError> {
-    for (name, expression) in attributes {
-        let known = module.description().attributes.iter().any(|attribute| attribute.name == *name);
-        let reason = match known {
-            true => check_travelled(expression).err().map(|error| error.to_string()),
-            false => Some("its type has no such attribute".to_owned()),
-        };
-        if let Some(reason) = reason {
-            return Err(unusable(resource, name, reason));
-        }
-    }
-    let footprint = module.footprint(&resource.id, Rc::new(Literals(attributes.clone())));
+/// If an attribute or block does not exist or cannot be evaluated on a node, or if the module gives another footprint than the catalog.
+pub(super) fn check(resource: &Resource, module: &Module) -> Result<(), ReceiptError> {
+    check_blocks(resource, module.description())?;
+    check_attributes(resource, module.description())?;
+    let footprint = module.footprint(&resource.id, Rc::new(Literals { state: Rc::new(resource.state.clone()), block: None }));
     let footprint = footprint.map_err(|source| ReceiptError::Definition { resource: resource.id.clone(), source })?;
     let same = [
         ("claims", footprint.claims == resource.claims),
@@ -33,6 +26,47 @@ pub(super) fn check(resource: &Resource, attributes: &BTreeMap<String, Expressio
     ];
     match same.into_iter().find(|(_, same)| !same) {
         Some((what, _)) => Err(ReceiptError::Disagrees { resource: resource.id.clone(), what }),
+        None => Ok(()),
+    }
+}
+
+/// Attributes that the type has, with expressions that mean something on a node.
+fn check_attributes(resource: &Resource, description: &Description) -> Result<(), ReceiptError> {
+    for (block, attributes) in resource.state.deferred_parts() {
+        let known = description.attributes_of(block.map(|block| block.name.as_str()));
+        for (name, expression) in attributes {
+            let reason = match known.iter().any(|attribute| attribute.name == *name) {
+                true => check_travelled(expression).err().map(|error| error.to_string()),
+                false => Some("its type has no such attribute".to_owned()),
+            };
+            if let Some(reason) = reason {
+                let within = block.map_or_else(String::new, |block| format!("{}.", block.name));
+                return Err(unusable(resource, &format!("{within}{name}"), reason));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Blocks that the type has, as often as it has them, with the labels that it wants.
+fn check_blocks(resource: &Resource, description: &Description) -> Result<(), ReceiptError> {
+    let parts = resource.state.deferred_parts();
+    let mut seen: BTreeSet<(&str, Option<&str>)> = BTreeSet::new();
+    for block in parts.iter().filter_map(|(block, _)| *block) {
+        let (name, label) = (block.name.as_str(), block.label.as_deref());
+        let Some(described) = description.block(name) else {
+            return Err(unusable(resource, name, "its type has no such block".into()));
+        };
+        if label.is_some() != (described.kind == BlockKind::Labelled) {
+            return Err(unusable(resource, name, "a label is missing, or is one too many".into()));
+        }
+        let first = seen.insert((name, label));
+        if !first && described.kind != BlockKind::Repeated {
+            return Err(unusable(resource, name, "it is there twice".into()));
+        }
+    }
+    match description.blocks.iter().find(|block| block.required && !seen.iter().any(|(name, _)| *name == block.name)) {
+        Some(missing) => Err(unusable(resource, &missing.name, "its type needs such a block".into())),
         None => Ok(()),
     }
 }
@@ -53,23 +87,49 @@ fn unusable(resource: &Resource, attribute: &str, reason: String) -> ReceiptErro
     ReceiptError::Deferred { resource: resource.id.clone(), attribute: crate::model::key::escape(attribute), reason }
 }
 
-/// The attributes of a deferred resource as far as they are known without the node.
-struct Literals(BTreeMap<String, Expression>);
+/// The attributes of a deferred resource, or of one of its blocks, as far as they are known without the node.
+struct Literals {
+    state: Rc<State>,
+    /// The place of the block.
+    block: Option<usize>,
+}
 
-impl Parameters for Literals {
-    fn children(&self, _: &str) -> Result<Vec<Child>, ParameterError> {
-        Ok(Vec::new())
+impl Literals {
+    fn expression(&self, name: &str) -> Option<&Expression> {
+        match (&*self.state, self.block) {
+            (State::Compiled { .. }, _) => None,
+            (State::Deferred { attributes, .. }, None) => attributes.get(name),
+            (State::Deferred { blocks, .. }, Some(place)) => blocks.get(place)?.attributes.get(name),
+        }
     }
 
+    fn blocks(&self) -> &[DeferredBlock] {
+        match (&*self.state, self.block) {
+            (State::Deferred { blocks, .. }, None) => blocks,
+            _ => &[],
+        }
+    }
+}
+
+impl Parameters for Literals {
     fn has(&self, name: &str) -> Result<bool, ParameterError> {
         Ok(self.read(name)?.is_some())
     }
 
     fn read(&self, name: &str) -> Result<Option<Json>, ParameterError> {
-        match self.0.get(name).map(|expression| &expression.kind) {
+        match self.expression(name).map(|expression| &expression.kind) {
             None | Some(Kind::Literal(Json::Null)) => Ok(None),
             Some(Kind::Literal(value)) => Ok(Some(value.clone())),
             Some(_) => Err(ParameterError::Deferred),
         }
+    }
+
+    fn children(&self, name: &str) -> Result<Vec<Child>, ParameterError> {
+        let named = self.blocks().iter().enumerate().filter(|(_, block)| block.name == name);
+        let child = |(place, block): (usize, &DeferredBlock)| Child {
+            label: block.label.clone(),
+            given: Rc::new(Self { state: Rc::clone(&self.state), block: Some(place) }),
+        };
+        Ok(named.map(child).collect())
     }
 }

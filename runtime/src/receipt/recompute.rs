@@ -27,7 +27,7 @@ fn check_state(resource: &Resource, modules: &Modules) -> Result<(), ReceiptErro
     let module = &modules[&resource.id.type_name].module;
     let (desired, semantics) = match &resource.state {
         State::Compiled { desired, semantics } => (desired, semantics),
-        State::Deferred { attributes, .. } => return deferred::check(resource, attributes, module),
+        State::Deferred { .. } => return deferred::check(resource, module),
     };
     let validated = module.validate(desired);
     let validated = validated.map_err(|source| ReceiptError::Definition { resource: resource.id.clone(), source })?;

@@ -3,7 +3,7 @@
 //! Here it is what expressions read themselves. What they read through an export of another resource is known when they are evaluated, and held
 //! to the same there.
 
-use crate::model::catalog::{Catalog, State};
+use crate::model::catalog::Catalog;
 use crate::model::secret::SecretReads;
 use crate::policy::{Policy, SecretReaders};
 
@@ -25,9 +25,10 @@ pub(super) fn decide(catalog: &Catalog, policy: &Policy) -> Result<SecretReaders
 fn wanted(catalog: &Catalog) -> SecretReaders {
     let mut wanted = SecretReaders::new();
     for resource in &catalog.resources {
-        let State::Deferred { attributes, .. } = &resource.state else { continue };
         let mut reads = SecretReads::default();
-        attributes.values().for_each(|expression| reads.add(expression));
+        for (_, attributes) in resource.state.deferred_parts() {
+            attributes.values().for_each(|expression| reads.add(expression));
+        }
         // The catalog's own rules have made sure that each is a name.
         for name in reads.names.into_iter().flatten().filter_map(|name| name.parse().ok()) {
             wanted.entry(name).or_default().insert(resource.id.type_name.clone());

@@ -1,5 +1,7 @@
 //! Tests with the real engine and a real component: what a bundle says is taken only if its modules say so too.
 
+mod blocks;
+
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::LazyLock;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::error::RunError;
 use super::request::{CompileRequest, CompileSummary};
+use crate::acquire::{Acquire, Acquirer, Places, Progress};
 use crate::builtins;
 use crate::bundle::{self, AssetContent, AssetFile, AssetSource, SALT_BYTES, SecretLayer};
 use crate::compile::{self, Asset, Compiled, Content, Sources};
@@ -22,8 +23,8 @@ pub(super) struct Packed {
     catalog: Vec<u8>,
     components: BTreeMap<ComponentDigest, Vec<u8>>,
     secrets: Option<SecretLayer>,
-    files: Arc<Folder>,
-    folder: PathBuf,
+    /// Fetched sources may lie in a folder that goes with it.
+    _acquire: Arc<dyn Acquire>,
 }
 
 /// A bundle's digest and its size in bytes.
@@ -32,7 +33,7 @@ pub(super) struct Measured {
     size: u64,
 }
 
-pub(super) fn compile(request: &CompileRequest) -> Result<Packed, RunError> {
+pub(super) fn compile(request: &CompileRequest, progress: Arc<dyn Progress>) -> Result<Packed, RunError> {
     let engine = Engine::new(EngineOptions { cache: request.cache.clone(), ..EngineOptions::default() })?;
     let modules = load_modules(&engine, &request.modules)?;
     let name = request.manifest.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -43,14 +44,15 @@ pub(super) fn compile(request: &CompileRequest) -> Result<Packed, RunError> {
         _ => PathBuf::from("."),
     };
     let files = Folder::open(&folder).map_err(|source| RunError::Input { path: folder.clone(), source })?;
-    let files = Arc::new(files);
+    let acquire = acquirer(request, &folder, progress)?;
     let facts = request.target_facts.as_deref().map(read_facts).transpose()?;
     let inputs = inputs(request)?;
     let modules_by_type = modules.iter().map(|(name, (module, _))| (name.clone(), module.clone())).collect();
     let sources = Sources {
         inputs: &inputs,
         facts: facts.as_ref(),
-        files: Arc::clone(&files) as Arc<dyn Files>,
+        files: Arc::new(files) as Arc<dyn Files>,
+        acquire: Arc::clone(&acquire),
         modules: &modules_by_type,
     };
     let compiled = compile::compile(manifest, &sources).map_err(RunError::Manifest)?;
@@ -59,7 +61,7 @@ pub(super) fn compile(request: &CompileRequest) -> Result<Packed, RunError> {
     let components = modules.into_values().map(|(module, bytes)| (module.digest(), bytes));
     let components = components.filter(|(digest, _)| used(digest)).collect();
     let secrets = SecretLayer::new(&compiled.secrets, random_salt());
-    Ok(Packed { compiled, catalog, components, secrets, files, folder })
+    Ok(Packed { compiled, catalog, components, secrets, _acquire: acquire })
 }
 
 /// Fresh for each bundle with secrets; a bundle without has no use for it and stays reproducible.
@@ -67,6 +69,14 @@ fn random_salt() -> [u8; SALT_BYTES] {
     let mut salt = [0; SALT_BYTES];
     getrandom::fill(&mut salt).expect("the system gives random bytes");
     salt
+}
+
+#[expect(clippy::disallowed_methods, reason = "the manifest's folder is relative to where the program was started")]
+fn acquirer(request: &CompileRequest, folder: &Path, progress: Arc<dyn Progress>) -> Result<Arc<dyn Acquire>, RunError> {
+    let folder = std::path::absolute(folder).map_err(|source| RunError::Input { path: folder.to_owned(), source })?;
+    let places = Places { cache: request.cache.clone(), scratch: request.scratch.clone() };
+    let acquirer = Acquirer::new(&folder, request.sources.clone(), places, progress).map_err(RunError::Sources)?;
+    Ok(Arc::new(acquirer))
 }
 
 /// The built-in modules, and those given on the command line, by resource type.
@@ -125,7 +135,7 @@ fn read(path: &Path) -> Result<Vec<u8>, RunError> {
     Ok(bytes)
 }
 
-fn read_text(path: &Path) -> Result<String, RunError> {
+pub(super) fn read_text(path: &Path) -> Result<String, RunError> {
     String::from_utf8(read(path)?).map_err(|_| RunError::InputNotText { path: path.to_owned() })
 }
 
@@ -161,16 +171,14 @@ impl Packed {
     }
 
     fn asset_list(&self) -> Vec<AssetSource> {
-        self.compiled.assets.iter().map(|(digest, asset)| self.asset(*digest, asset)).collect()
+        self.compiled.assets.iter().map(|(digest, asset)| Self::asset(*digest, asset)).collect()
     }
 
-    fn asset(&self, digest: AssetDigest, asset: &Asset) -> AssetSource {
+    fn asset(digest: AssetDigest, asset: &Asset) -> AssetSource {
         let content = match &asset.content {
             Content::Bytes(bytes) => AssetContent::Bytes(bytes.to_vec()),
-            Content::Local(path) => {
-                let (files, name) = (Arc::clone(&self.files), path.clone());
-                let open = move || files.open(&name).map_err(std::io::Error::other);
-                AssetContent::File(AssetFile { path: self.folder.join(path), open: Arc::new(open) })
+            Content::Stored(stored) => {
+                AssetContent::File(AssetFile { path: stored.path.clone(), open: Arc::clone(&stored.open) })
             }
         };
         AssetSource { digest, size: asset.size, content }

@@ -1,5 +1,6 @@
 //! Every way in which a run does not give its result, sorted into the few kinds that fix exit code and heading.
 
+use crate::acquire::AcquireError;
 use crate::bundle::catalog::CatalogError;
 use crate::bundle::{BundleError, WriteError};
 use crate::engine::{Conflict, EngineError};
@@ -96,6 +97,9 @@ pub enum RunError {
         /// The name.
         name: String,
     },
+    /// What the command line says about sources cannot be used.
+    #[error(transparent)]
+    Sources(AcquireError),
     /// The bundle.
     #[error(transparent)]
     Bundle(#[from] BundleError),
@@ -156,7 +160,7 @@ impl RunError {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::NoBundle | Self::OtherType { .. } | Self::Reserved { .. } => ErrorKind::Usage,
-            Self::Input { .. } | Self::Policy(PolicyError::Io { .. }) => ErrorKind::Io,
+            Self::Input { .. } | Self::Sources(_) | Self::Policy(PolicyError::Io { .. }) => ErrorKind::Io,
             Self::Manifest(_)
             | Self::InputTooLarge { .. }
             | Self::InputNotText { .. }

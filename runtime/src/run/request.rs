@@ -1,15 +1,17 @@
 //! What a run is asked for, and what compiling gives. Data only; the command line fills in every default.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::error::RunError;
+use crate::acquire;
 use crate::model::digest::{BundleDigest, ComponentDigest};
 use crate::model::ids::{OwnerName, TypeName};
 use crate::model::report::RunMode;
 
-/// What to compile.
-#[derive(Debug, Clone)]
+/// What to compile. Its debug output does not show values of variables.
+#[derive(Clone)]
 pub struct CompileRequest {
     /// The manifest.
     pub manifest: PathBuf,
@@ -23,8 +25,19 @@ pub struct CompileRequest {
     pub target_facts: Option<PathBuf>,
     /// Modules that are not built in, by resource type.
     pub modules: Vec<(String, PathBuf)>,
-    /// Where compiled code is kept.
+    /// What of files and addresses may go along.
+    pub sources: acquire::Settings,
+    /// Where compiled code and fetched sources are kept.
     pub cache: Option<PathBuf>,
+    /// Where a folder for fetched sources can be made, if there is no cache.
+    pub scratch: PathBuf,
+}
+
+impl fmt::Debug for CompileRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let variables: Vec<&String> = self.variables.iter().map(|(name, _)| name).collect();
+        f.debug_struct("CompileRequest").field("manifest", &self.manifest).field("variables", &variables).finish_non_exhaustive()
+    }
 }
 
 /// What was compiled.

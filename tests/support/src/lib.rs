@@ -11,6 +11,7 @@ pub use test_node::TestNode;
 pub use tree::Tree;
 
 pub mod guests;
+pub mod https;
 pub mod ledger;
 pub mod scene;
 pub mod tree;

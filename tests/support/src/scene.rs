@@ -191,7 +191,9 @@ impl Scene {
             variable_files: Vec::new(),
             target_facts: None,
             modules: self.modules.clone(),
+            sources: runtime::acquire::Settings::default(),
             cache: Some(cache()),
+            scratch: self.path("scratch"),
         }
     }
 

@@ -54,9 +54,11 @@ impl Named {
                 secret::add_slots(desired, &mut named.slots).map_err(|error| refuse(resource, &error.to_string()))?;
                 named.slots.extend(semantics.assets.iter().filter_map(AssetRef::slot).cloned());
             }
-            State::Deferred { attributes, .. } => {
+            State::Deferred { .. } => {
                 let mut reads = SecretReads::default();
-                attributes.values().for_each(|expression| reads.add(expression));
+                for (_, attributes) in resource.state.deferred_parts() {
+                    attributes.values().for_each(|expression| reads.add(expression));
+                }
                 named.slots.extend(reads.slots.into_iter().cloned());
                 for name in reads.names {
                     let name = name.and_then(|name| name.parse().ok());

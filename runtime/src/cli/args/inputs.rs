@@ -1,10 +1,12 @@
 //! Commands that work anywhere: they read manifests and bundles and never the node.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 
 use super::parse;
+use crate::acquire::Prefix;
 
 /// Compile a manifest to a bundle, one file with all that a node needs
 ///
@@ -48,20 +50,56 @@ pub struct InputOptions {
     /// Use a component that is not built in for a resource type; may be given more than once
     #[arg(long = "module", value_name = "NAME=PATH", value_parser = parse::module)]
     pub modules: Vec<(String, PathBuf)>,
-    /// Keep compiled code here
+    /// Keep compiled code and fetched sources here
     ///
     /// Default: $RUNTIME_CACHE_DIR; else /var/cache/runtime for root, $XDG_CACHE_HOME/runtime or ~/.cache/runtime for other users. A
     /// folder that others could write to is not used.
     #[arg(long, value_name = "DIR")]
     pub cache_dir: Option<PathBuf>,
+    /// What of files and addresses may go along.
+    #[command(flatten)]
+    pub sources: SourceOptions,
 }
 
 impl InputOptions {
     /// Whether anything is given that only a manifest can take.
     pub fn has_any(&self) -> bool {
-        let Self { variables, variable_files, target, modules, cache_dir: _ } = self;
-        !(variables.is_empty() && variable_files.is_empty() && target.is_none() && modules.is_empty())
+        let Self { variables, variable_files, target, modules, cache_dir: _, sources } = self;
+        let has_inputs = !(variables.is_empty() && variable_files.is_empty() && target.is_none() && modules.is_empty());
+        has_inputs || *sources != SourceOptions::default()
     }
+}
+
+/// What of the files and addresses that a manifest names may go along.
+#[derive(Debug, Clone, Default, PartialEq, Args)]
+#[command(next_help_heading = "Sources")]
+pub struct SourceOptions {
+    /// Let sources lie beneath this folder too; may be given more than once
+    ///
+    /// Without it, they lie beneath the manifest's own folder. A link that leads out of a folder is not followed.
+    #[arg(long = "allow-source", value_name = "DIR")]
+    pub allowed_folders: Vec<PathBuf>,
+    /// Let sources be fetched from this `https` address and all beneath it; may be given more than once
+    ///
+    /// Without it, none is fetched. A server may send us on, at most 5 times, to addresses that are allowed too. A proxy is taken from
+    /// https_proxy, else all_proxy; no_proxy lists hosts to reach without.
+    #[arg(long = "allow-url", value_name = "PREFIX")]
+    pub allowed_addresses: Vec<Prefix>,
+    /// The largest source, as a number and `KiB`, `MiB` or `GiB`
+    ///
+    /// Default: 1GiB.
+    #[arg(long, value_name = "SIZE", value_parser = parse::size)]
+    pub max_source_size: Option<u64>,
+    /// The longest that fetching one source may take, as a number and `s`, `m` or `h`
+    ///
+    /// Default: 15m.
+    #[arg(long, value_name = "TIME", value_parser = parse::time)]
+    pub source_timeout: Option<Duration>,
+    /// Trust the certificates in this file when fetching, beside the system's
+    ///
+    /// SSL_CERT_FILE and SSL_CERT_DIR name others in place of the system's.
+    #[arg(long, value_name = "FILE.pem")]
+    pub ca_file: Option<PathBuf>,
 }
 
 /// Check a manifest or a bundle and write nothing

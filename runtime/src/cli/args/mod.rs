@@ -6,8 +6,10 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
-pub use inputs::{CompileArgs, InputOptions, InspectArgs, ValidateArgs};
-pub use module::{ModuleBuildArgs, ModuleCommand, ModuleInspectArgs, ModuleNewArgs};
+pub use inputs::{CompileArgs, InputOptions, InspectArgs, SourceOptions, ValidateArgs};
+pub use module::{
+    ModuleBuildArgs, ModuleCheckArgs, ModuleCommand, ModuleInspectArgs, ModuleListArgs, ModuleNewArgs, ModuleSchemaArgs,
+};
 pub use node::{ApplyArgs, FactsArgs, NodeOptions, PlanArgs, RecoverArgs, RunOptions};
 
 use super::exit::Exit;
@@ -111,6 +113,9 @@ impl Command {
             Self::Module(ModuleCommand::New(_)) => "module new",
             Self::Module(ModuleCommand::Build(_)) => "module build",
             Self::Module(ModuleCommand::Inspect(_)) => "module inspect",
+            Self::Module(ModuleCommand::Check(_)) => "module check",
+            Self::Module(ModuleCommand::Schema(_)) => "module schema",
+            Self::Module(ModuleCommand::List(_)) => "module list",
             Self::Completions(_) => "completions",
             Self::Man(_) => "man",
         }

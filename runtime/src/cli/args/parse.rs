@@ -1,8 +1,12 @@
 //! Arguments that are more than a word.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
+use crate::conformance::Rule;
+use crate::language::suggest;
 use crate::model::ids::TypeName;
+use crate::model::units;
 
 /// `key=value`; the value may be empty or hold another `=`.
 pub(super) fn variable(text: &str) -> Result<(String, String), String> {
@@ -22,6 +26,28 @@ pub(super) fn module(text: &str) -> Result<(String, PathBuf), String> {
     Ok((name.to_owned(), PathBuf::from(path)))
 }
 
+/// Bytes, from `64MiB` and the like; not none.
+pub(super) fn size(text: &str) -> Result<u64, String> {
+    units::bytes(text)
+        .filter(|size| *size > 0)
+        .ok_or_else(|| "write a whole number and `KiB`, `MiB` or `GiB`, as in `64MiB`".to_owned())
+}
+
+/// A time of at most 24 hours, from `30s` and the like; not none.
+pub(super) fn time(text: &str) -> Result<Duration, String> {
+    let time = units::milliseconds(text).filter(|ms| (1..=MAX_TIME_MS).contains(ms));
+    time.map(Duration::from_millis).ok_or_else(|| "write a whole number and `s`, `m` or `h`, up to `24h`".to_owned())
+}
+
+/// 24 hours.
+const MAX_TIME_MS: u64 = 86_400_000;
+
+/// The name of a rule of `module check`.
+pub(super) fn rule(text: &str) -> Result<Rule, String> {
+    let hint = || suggest::one_of(text, Rule::ALL.iter().map(|rule| rule.id())).unwrap_or_default();
+    Rule::named(text).ok_or_else(|| format!("there is no such rule; {}", hint()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -33,5 +59,13 @@ mod tests {
         assert!(variable("a").is_err() && variable("=b").is_err());
         assert_eq!(module("nginx=x=y.wasm"), Ok(("nginx".to_owned(), PathBuf::from("x=y.wasm"))));
         assert!(module("nginx=").is_err() && module("Nginx=a").is_err() && module("nginx").is_err());
+    }
+
+    #[test]
+    fn amounts_have_units_and_are_not_zero() {
+        assert_eq!(size("2GiB"), Ok(2 << 30));
+        assert_eq!(time("90s"), Ok(Duration::from_secs(90)));
+        assert!(size("0KiB").is_err() && size("5").is_err() && size("5MB").is_err());
+        assert!(time("0s").is_err() && time("25h").is_err() && time("5").is_err());
     }
 }

@@ -1,17 +1,21 @@
 //! `runtime compile`.
 
+use std::sync::Arc;
+
 use serde_json::{Value as Json, json};
 
 use crate::cli::args::CompileArgs;
 use crate::cli::context::{self, Environment};
 use crate::cli::error::CliError;
-use crate::cli::output::Answer;
+use crate::cli::observe::Downloads;
+use crate::cli::output::{Answer, Output};
 use crate::cli::render::{count, size};
 use crate::report::line;
 use crate::run::{self, CompileSummary};
 
-pub(super) fn run(args: &CompileArgs, environment: &Environment) -> Result<Answer, CliError> {
-    let summary = run::compile(&context::compile_request(args, environment))?;
+pub(super) fn run(args: &CompileArgs, environment: &Environment, output: &Output) -> Result<Answer, CliError> {
+    let request = context::compile_request(args, environment)?;
+    let summary = run::compile_watched(&request, Arc::new(Downloads::new(output.speech())))?;
     let output = line(&args.output.display().to_string());
     let remark = format!("compiled `{}` to `{output}`: {}\n", summary.owner, contents(&summary));
     let mut data = fields(&summary);

@@ -26,8 +26,8 @@ mod validate;
 /// Whatever kept the command from giving an answer.
 pub fn run(command: &Command, environment: &Environment, output: &Output) -> Result<Answer, CliError> {
     match command {
-        Command::Compile(args) => compile::run(args, environment),
-        Command::Validate(args) => validate::run(args, environment),
+        Command::Compile(args) => compile::run(args, environment, output),
+        Command::Validate(args) => validate::run(args, environment, output),
         Command::Inspect(args) => inspect::run(args),
         Command::Plan(args) => plan::run(args, environment, output),
         Command::Apply(args) => apply::run(args, environment, output),
@@ -36,6 +36,9 @@ pub fn run(command: &Command, environment: &Environment, output: &Output) -> Res
         Command::Module(ModuleCommand::New(args)) => module::new::run(args),
         Command::Module(ModuleCommand::Build(args)) => module::build::run(args, environment),
         Command::Module(ModuleCommand::Inspect(args)) => module::inspect::run(args),
+        Command::Module(ModuleCommand::Check(args)) => module::check::run(args, environment, output),
+        Command::Module(ModuleCommand::Schema(args)) => module::schema::run(args),
+        Command::Module(ModuleCommand::List(_)) => module::list::run(),
         Command::Completions(args) => Ok(completions::run(args)),
         Command::Man(args) => man::run(args),
     }

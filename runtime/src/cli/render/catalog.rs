@@ -1,7 +1,7 @@
 //! What `inspect` shows of a bundle.
 
 use super::{count, size, table};
-use crate::model::catalog::{Catalog, Claim, Control, Edge, EdgeReason, Effect, Resource, State};
+use crate::model::catalog::{Catalog, Claim, Control, DeferredPart, Edge, EdgeReason, Effect, Resource, State};
 use crate::model::digest::BundleDigest;
 use crate::report::{line, value};
 
@@ -85,8 +85,15 @@ fn state_rows(state: &State) -> Vec<Vec<String>> {
             }
             rows
         }
-        State::Deferred { attributes, sources } => {
-            let names: Vec<String> = attributes.keys().chain(sources.keys()).map(|name| line(name)).collect();
+        State::Deferred { .. } => {
+            let of_part = |(block, attributes): DeferredPart<'_>| -> Vec<String> {
+                let within = block.map_or_else(String::new, |block| match &block.label {
+                    Some(label) => format!("{} \"{label}\" ", block.name),
+                    None => format!("{} ", block.name),
+                });
+                attributes.keys().map(|name| line(&format!("{within}{name}"))).collect()
+            };
+            let names: Vec<String> = state.deferred_parts().into_iter().flat_map(of_part).collect();
             vec![row("deferred", format!("settled on the node from {}", names.join(", ")))]
         }
     }
@@ -152,7 +159,11 @@ mod tests {
                 {
                     "id": "file.motd", "source": {"file": "site.hcl", "line": 8, "column": 1},
                     "claims": [], "effects": [], "affected_paths": [], "timeout_ms": null, "control": null,
-                    "state": {"deferred": {"attributes": {}, "sources": {"source": format!("sha256:{}", "aa".repeat(32))}}}
+                    "state": {"deferred": {
+                        "attributes": {"source": ["literal", "site.hcl:9:1+1", "motd"]},
+                        "sources": {"source": format!("sha256:{}", "aa".repeat(32))},
+                        "blocks": [{"name": "part", "label": "a", "attributes": {"b": ["literal", "site.hcl:9:1+1", 1]}}]
+                    }}
                 }
             ],
             "edges": [{"prerequisite": "file.dir", "dependent": "file.motd", "reason": "require"}]
@@ -190,7 +201,7 @@ mod tests {
             may      read, write path /srv
             timeout  5000 ms
           file.motd  site.hcl:8:1
-            deferred  settled on the node from source
+            deferred  settled on the node from source, part "a" b
             after     file.dir (require)
         "#);
     }

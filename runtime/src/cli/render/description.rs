@@ -1,7 +1,7 @@
 //! What `module inspect` shows of a component.
 
 use super::table;
-use crate::model::description::{Attribute, Capability, Description, Ensure};
+use crate::model::description::{Attribute, Block, BlockKind, Capability, Description, Ensure, Output};
 use crate::model::digest::ComponentDigest;
 use crate::report::{line, value};
 
@@ -10,8 +10,10 @@ pub(in crate::cli) fn render(digest: &ComponentDigest, description: &Description
     let mut lines = table(&head(digest, description), "");
     lines.push(String::new());
     lines.push("attributes".to_owned());
-    lines.extend(attribute_lines(&description.attributes));
+    lines.extend(attribute_lines(&description.attributes, "  "));
     lines.extend(description.ensure.as_ref().map(ensure_lines).unwrap_or_default());
+    lines.extend(block_lines(&description.blocks));
+    lines.extend(output_lines(&description.outputs));
     lines.push(String::new());
     lines.push("rights that it asks for".to_owned());
     lines.extend(table(&description.capabilities.iter().map(capability_row).collect::<Vec<_>>(), "  "));
@@ -62,11 +64,45 @@ fn head(digest: &ComponentDigest, description: &Description) -> Vec<Vec<String>>
     rows.into_iter().map(|(name, text)| vec![name.to_owned(), text]).collect()
 }
 
-fn attribute_lines(attributes: &[Attribute]) -> Vec<String> {
+fn attribute_lines(attributes: &[Attribute], indent: &str) -> Vec<String> {
     let row = |attribute: &Attribute| vec![line(&attribute.name), line(&attribute.attribute_type.to_string()), flags(attribute)];
-    let heads = table(&attributes.iter().map(row).collect::<Vec<_>>(), "  ");
-    let docs = attributes.iter().map(|attribute| format!("      {}", line(&attribute.doc)));
+    documented(&attributes.iter().map(|attribute| (row(attribute), attribute.doc.as_str())).collect::<Vec<_>>(), indent)
+}
+
+/// Rows of a table, each with its document beneath.
+fn documented(rows: &[(Vec<String>, &str)], indent: &str) -> Vec<String> {
+    let heads = table(&rows.iter().map(|(row, _)| row.clone()).collect::<Vec<_>>(), indent);
+    let docs = rows.iter().map(|(_, doc)| format!("{indent}    {}", line(doc)));
     heads.into_iter().zip(docs).flat_map(|(head, doc)| [head, doc]).collect()
+}
+
+fn block_lines(blocks: &[Block]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for block in blocks {
+        let often = match (block.kind, block.required) {
+            (BlockKind::Single, true) => "once",
+            (BlockKind::Single, false) => "at most once",
+            (BlockKind::Repeated | BlockKind::Labelled, true) => "at least once",
+            (BlockKind::Repeated | BlockKind::Labelled, false) => "any number of times",
+        };
+        lines.extend([String::new(), format!("block {}  {often}", line(&block.written())), format!("  {}", line(&block.doc))]);
+        lines.extend(attribute_lines(&block.attributes, "    "));
+    }
+    lines
+}
+
+fn output_lines(outputs: &[Output]) -> Vec<String> {
+    if outputs.is_empty() {
+        return Vec::new();
+    }
+    let row = |output: &Output| {
+        let flags = if output.sensitive { "sensitive" } else { "" };
+        vec![line(&output.name), line(&output.output_type.to_string()), flags.to_owned()]
+    };
+    let rows: Vec<_> = outputs.iter().map(|output| (row(output), output.doc.as_str())).collect();
+    let mut lines = vec![String::new(), "outputs, known once it has been applied".to_owned()];
+    lines.extend(documented(&rows, "  "));
+    lines
 }
 
 fn flags(attribute: &Attribute) -> String {
@@ -79,6 +115,7 @@ fn flags(attribute: &Attribute) -> String {
         (attribute.exported, "exported"),
     ];
     let mut flags: Vec<String> = named.iter().filter(|(set, _)| *set).map(|(_, word)| (*word).to_owned()).collect();
+    flags.extend(attribute.checksum_of.as_ref().map(|source| format!("checksum of {}", line(source))));
     flags.extend(attribute.default.as_ref().map(|default| format!("default {}", value(default))));
     if !attribute.aliases.is_empty() {
         flags.push(format!("also {}", line(&attribute.aliases.join(", "))));
@@ -114,7 +151,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::model::description::Selectors;
+    use crate::model::description::{AttributeType, Selectors};
 
     fn description() -> Description {
         let attribute = |name: &str, attribute_type: &str| {
@@ -186,6 +223,73 @@ mod tests {
     }
 
     #[test]
+    fn blocks_outputs_and_checksums_are_shown() {
+        let mut described = description();
+        described.attributes[1].checksum_of = Some("path".to_owned());
+        let attribute = described.attributes[0].clone();
+        let block = |name: &str, kind, required| Block {
+            name: name.to_owned(),
+            kind,
+            required,
+            attributes: vec![attribute.clone()],
+            doc: format!("A {name}."),
+        };
+        described.blocks = vec![
+            block("retry", BlockKind::Single, false),
+            block("rule", BlockKind::Repeated, false),
+            block("host", BlockKind::Labelled, true),
+        ];
+        let output = |name: &str, sensitive| Output {
+            name: name.to_owned(),
+            output_type: AttributeType::Integer,
+            sensitive,
+            doc: format!("The {name}."),
+        };
+        described.outputs = vec![output("size", false), output("token", true)];
+        let text = render(&ComponentDigest::from_bytes([0x1c; 32]), &described, true);
+        let start = text.find("attributes").unwrap();
+        insta::assert_snapshot!(&text[start..], @r#"
+        attributes
+          path  string  required, identity
+              The path.
+          mode  string  nullable, checksum of path, default "0644", also permissions
+              The mode.
+
+        ensure
+          file    default, also present  It is there.
+          absent                         It is not.
+
+        block retry { … }  at most once
+          A retry.
+            path  string  required, identity
+                The path.
+
+        block rule { … }  any number of times
+          A rule.
+            path  string  required, identity
+                The path.
+
+        block host "LABEL" { … }  at least once
+          A host.
+            path  string  required, identity
+                The path.
+
+        outputs, known once it has been applied
+          size   integer
+              The size.
+          token  integer  sensitive
+              The token.
+
+        rights that it asks for
+          files.read   /etc/nginx/**  to do its work
+          files.write  /etc/nginx/a   to do its work
+          files.write  /b             to do its work
+
+        policy: built in, so it has these rights unless the policy says otherwise
+        "#);
+    }
+
+    #[test]
     fn the_row_is_one_that_a_policy_takes() {
         let mut asking = description();
         let files = asking.capabilities[0].clone();
@@ -217,6 +321,11 @@ mod tests {
         let mut hostile = description();
         hostile.summary = "\u{1b}[2J".to_owned();
         hostile.attributes[0].doc = "\u{1b}".to_owned();
+        let attributes = vec![hostile.attributes[0].clone()];
+        let (name, doc) = ("\u{1b}[1m".to_owned(), "\u{9b}".to_owned());
+        hostile.outputs =
+            vec![Output { name: name.clone(), output_type: AttributeType::Any, sensitive: false, doc: doc.clone() }];
+        hostile.blocks = vec![Block { name, kind: BlockKind::Labelled, required: true, attributes, doc }];
         hostile.capabilities[0].scope = "/a\" ${x}\u{9b}".to_owned();
         let text = render(&ComponentDigest::from_bytes([0; 32]), &hostile, false);
         assert!(!text.contains(['\u{1b}', '\u{9b}']), "{text}");

@@ -1,10 +1,11 @@
 //! Catalogs and descriptions for people. Pure, as [`crate::report`] is.
 
 pub(super) mod catalog;
+pub(super) mod conformance;
 pub(super) mod description;
 
 /// `rows` with their first columns padded to one width each; the last column flows.
-fn table(rows: &[Vec<String>], indent: &str) -> Vec<String> {
+pub(super) fn table(rows: &[Vec<String>], indent: &str) -> Vec<String> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns).map(width).collect();

@@ -30,7 +30,12 @@ fn listing(folder: &Path) -> BTreeSet<String> {
 #[test]
 fn the_whole_contract_and_sdk_are_in_it() {
     let files = files_of("greeting");
-    for (prefix, folder) in [("wit/", "wit"), ("vendor/runtime-sdk/src/", "modules/sdk/src")] {
+    let folders = [
+        ("wit/", "wit"),
+        ("vendor/runtime-sdk/src/", "modules/sdk/src"),
+        ("vendor/runtime-sdk/derive/src/", "modules/sdk/derive/src"),
+    ];
+    for (prefix, folder) in folders {
         let given: BTreeSet<String> = files.keys().filter_map(|path| path.strip_prefix(prefix)).map(str::to_owned).collect();
         assert_eq!(given, listing(&repository().join(folder)), "a file of `{folder}` is missing in `embedded.rs`");
     }
@@ -39,15 +44,20 @@ fn the_whole_contract_and_sdk_are_in_it() {
 #[test]
 fn the_sdk_has_the_dependencies_that_it_has_here() {
     let ours = std::fs::read_to_string(repository().join("Cargo.toml")).unwrap();
-    let sdk = std::fs::read_to_string(repository().join("modules/sdk/Cargo.toml")).unwrap();
-    let given = &files_of("greeting")["vendor/runtime-sdk/Cargo.toml"];
-    let section = |text: &str| text.split("[dependencies]\n").nth(1).unwrap().split("\n[").next().unwrap().trim().to_owned();
-    let wanted: Vec<String> = section(&sdk)
-        .lines()
-        .map(|line| line.strip_suffix(".workspace = true").unwrap())
-        .map(|name| ours.lines().find(|line| line.starts_with(&format!("{name} = "))).unwrap().to_owned())
-        .collect();
-    assert_eq!(section(given).lines().collect::<Vec<_>>(), wanted);
+    let files = files_of("greeting");
+    for crate_folder in ["", "derive/"] {
+        let manifest = std::fs::read_to_string(repository().join(format!("modules/sdk/{crate_folder}Cargo.toml"))).unwrap();
+        let given = &files[format!("vendor/runtime-sdk/{crate_folder}Cargo.toml").as_str()];
+        let section = |text: &str| text.split("[dependencies]\n").nth(1).unwrap().split("\n[").next().unwrap().trim().to_owned();
+        let wanted: Vec<String> = section(&manifest)
+            .lines()
+            .map(|line| line.strip_suffix(".workspace = true").unwrap())
+            .map(|name| ours.lines().find(|line| line.starts_with(&format!("{name} = "))).unwrap().to_owned())
+            // The derive macros lie beside the SDK's sources, here and there.
+            .map(|line| line.replace("path = \"modules/sdk/", "path = \""))
+            .collect();
+        assert_eq!(section(given).lines().collect::<Vec<_>>(), wanted);
+    }
 }
 
 #[test]

@@ -53,51 +53,78 @@ impl<'de> Deserialize<'de> for Expression {
 fn encode(expression: &Expression, file: Option<&Arc<str>>) -> Json {
     let own = &expression.place.file;
     let below = |child: &Expression| encode(child, Some(own));
-    let (kind, members): (&str, Vec<Json>) = match &expression.kind {
-        Kind::Literal(value) => ("literal", vec![value.clone()]),
-        Kind::Template(parts) => ("template", parts.iter().map(below).collect()),
-        Kind::Variable(name) => ("variable", vec![json!(name)]),
-        Kind::Local(name) => ("local", vec![json!(name)]),
-        Kind::Fact(path) => ("fact", path.iter().map(|step| json!(step)).collect()),
-        Kind::Export { resource, attribute } => ("export", vec![json!(resource), json!(attribute)]),
-        Kind::Iterator(name) => ("iterator", vec![json!(name)]),
-        Kind::Get { of, name } => ("get", vec![below(of), json!(name)]),
-        Kind::Index { of, key } => ("index", vec![below(of), below(key)]),
-        Kind::Splat { of, name, each } => ("splat", vec![below(of), json!(name), below(each)]),
-        Kind::Call { name, arguments, expand } => {
-            let kind = if *expand { "call_expand" } else { "call" };
-            (kind, std::iter::once(json!(name)).chain(arguments.iter().map(below)).collect())
-        }
-        Kind::If { condition, then, otherwise } => ("if", vec![below(condition), below(then), below(otherwise)]),
-        Kind::Not(of) => ("not", vec![below(of)]),
-        Kind::Negate(of) => ("negate", vec![below(of)]),
-        Kind::Binary { operator, left, right } => (operator.symbol(), vec![below(left), below(right)]),
-        Kind::List(items) => ("list", items.iter().map(below).collect()),
-        Kind::Object(members) => ("object", members.iter().flat_map(|(key, value)| [below(key), below(value)]).collect()),
+    let members: Vec<Json> = match &expression.kind {
+        Kind::Literal(value) => vec![value.clone()],
+        Kind::Variable(name) | Kind::Local(name) | Kind::Iterator(name) => vec![json!(name)],
+        Kind::Fact(path) => path.iter().map(|step| json!(step)).collect(),
+        Kind::Export { resource, attribute } => vec![json!(resource), json!(attribute)],
+        Kind::Address(resource) => vec![json!(resource)],
+        Kind::Get { of, name } => vec![below(of), json!(name)],
+        Kind::Index { of, key } => vec![below(of), below(key)],
+        Kind::Splat { of, name, each } => vec![below(of), json!(name), below(each)],
+        Kind::Call { name, arguments, .. } => std::iter::once(json!(name)).chain(arguments.iter().map(below)).collect(),
+        Kind::If { condition, then, otherwise } => vec![below(condition), below(then), below(otherwise)],
+        Kind::Not(of) | Kind::Negate(of) => vec![below(of)],
+        Kind::Binary { left, right, .. } => vec![below(left), below(right)],
+        Kind::Template(parts) | Kind::List(parts) => parts.iter().map(below).collect(),
+        Kind::Object(members) => members.iter().flat_map(|(key, value)| [below(key), below(value)]).collect(),
         Kind::For(each) => encode_for(each, &below),
-        Kind::Secret(slot) => ("secret", vec![json!(slot)]),
+        Kind::Secret(slot) => vec![json!(slot)],
         // Refused before; its value is not for a text.
-        Kind::Hidden(_) => ("hidden", Vec::new()),
-        Kind::Fail(message) => ("fail", vec![json!(message)]),
+        Kind::Hidden(_) => Vec::new(),
+        Kind::Fail(message) => vec![json!(message)],
+        Kind::Hole => Vec::new(),
     };
-    let mut node = vec![json!(kind), json!(encode_place(&expression.place, file))];
+    let mut node = vec![json!(expression.kind.name()), json!(encode_place(&expression.place, file))];
     node.extend(members);
     Json::Array(node)
 }
 
-fn encode_for(each: &For, below: &dyn Fn(&Expression) -> Json) -> (&'static str, Vec<Json>) {
+impl Kind {
+    /// The word that stands for it. A word that no reader takes stands for what does not travel.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Literal(_) => "literal",
+            Self::Template(_) => "template",
+            Self::Variable(_) => "variable",
+            Self::Local(_) => "local",
+            Self::Fact(_) => "fact",
+            Self::Export { .. } => "export",
+            Self::Address(_) => "address",
+            Self::Iterator(_) => "iterator",
+            Self::Get { .. } => "get",
+            Self::Index { .. } => "index",
+            Self::Splat { .. } => "splat",
+            Self::Call { expand: false, .. } => "call",
+            Self::Call { expand: true, .. } => "call_expand",
+            Self::If { .. } => "if",
+            Self::Not(_) => "not",
+            Self::Negate(_) => "negate",
+            Self::Binary { operator, .. } => operator.symbol(),
+            Self::List(_) => "list",
+            Self::Object(_) => "object",
+            Self::For(each) => match &each.form {
+                ForForm::List => "for_list",
+                ForForm::Text => "for_text",
+                ForForm::Object { group: false, .. } => "for_object",
+                ForForm::Object { group: true, .. } => "for_group",
+            },
+            Self::Secret(_) => "secret",
+            Self::Hidden(_) => "hidden",
+            Self::Fail(_) => "fail",
+            Self::Hole => "hole",
+        }
+    }
+}
+
+fn encode_for(each: &For, below: &dyn Fn(&Expression) -> Json) -> Vec<Json> {
     let mut members = vec![json!(each.key), json!(each.value), below(&each.of)];
     members.push(each.condition.as_ref().map_or(Json::Null, below));
-    let kind = match &each.form {
-        ForForm::List => "for_list",
-        ForForm::Text => "for_text",
-        ForForm::Object { key, group } => {
-            members.push(below(key));
-            if *group { "for_group" } else { "for_object" }
-        }
-    };
+    if let ForForm::Object { key, .. } = &each.form {
+        members.push(below(key));
+    }
     members.push(below(&each.body));
-    (kind, members)
+    members
 }
 
 fn encode_place(place: &Place, parent: Option<&Arc<str>>) -> String {
@@ -351,7 +378,8 @@ mod tests {
 
     #[test]
     fn references_of_the_controller_do_not_travel() {
-        for kind in [Kind::Variable("a".into()), Kind::Local("a".into())] {
+        let address = Kind::Address("file.a".parse().unwrap());
+        for kind in [Kind::Variable("a".into()), Kind::Local("a".into()), address, Kind::Hole] {
             let json = serde_json::to_value(at(kind)).unwrap();
             assert!(serde_json::from_value::<Expression>(json).is_err());
         }

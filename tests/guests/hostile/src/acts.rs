@@ -3,13 +3,13 @@
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use runtime_sdk::assets;
 use runtime_sdk::files::{self, Attributes, Content, Detail, Object};
 use runtime_sdk::{HostError, log};
+use runtime_sdk::{accounts, assets, facts};
 
 use crate::behaviour::Act;
-use crate::clock;
 use crate::desired::Desired;
+use crate::wasi;
 
 /// What is written where a file is written.
 const WRITTEN: &[u8] = b"written by the hostile guest\n";
@@ -29,9 +29,22 @@ pub fn perform(act: Act, desired: &Desired) -> Result<(), HostError> {
             Ok(())
         }
         Act::ReadClock => {
-            black_box(clock::now());
+            black_box(wasi::now());
             Ok(())
         }
+        Act::ReadRandom => {
+            black_box(wasi::random());
+            Ok(())
+        }
+        Act::ReadEnvironment => {
+            black_box(wasi::environment());
+            Ok(())
+        }
+        Act::ReadFact => {
+            black_box(facts::get("hostname"));
+            Ok(())
+        }
+        Act::FindUser => accounts::find_user("root").map(drop),
         Act::Observe => observe(path).map(drop),
         Act::ObserveOther => observe(other).map(drop),
         Act::ReadOther => Object::open(other)?.read(0, 64).map(drop),

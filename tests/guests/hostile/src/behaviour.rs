@@ -64,6 +64,14 @@ words! {
         Recurse = "recurse",
         /// Read WASI's monotonic clock.
         ReadClock = "read-clock",
+        /// Ask WASI for random bytes.
+        ReadRandom = "read-random",
+        /// Read WASI's environment.
+        ReadEnvironment = "read-environment",
+        /// Ask for a fact.
+        ReadFact = "read-fact",
+        /// Look up an account.
+        FindUser = "find-user",
         /// Observe `path` through the host.
         Observe = "observe",
         /// Observe `other`, which the effects do not name.

@@ -7,13 +7,13 @@ mod acts;
 
 mod behaviour;
 
-mod clock;
-
 mod definition;
 
 mod desired;
 
 mod lifecycle;
+
+mod wasi;
 
 pub use behaviour::{Act, Behaviour, Place};
 

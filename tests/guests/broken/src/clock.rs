@@ -1,10 +1,10 @@
-//! An import that no definition may have: WASI's clock, declared here because no toolchain brings it to this target.
+//! An import that no definition may have, declared here because no toolchain brings it to this target.
 
 #[allow(clippy::all, clippy::allow_attributes_without_reason, unused_qualifications, reason = "generated, and not ours to shape")]
 mod bindings {
     wit_bindgen::generate!({
         inline: r#"
-            package hostile:clock;
+            package broken:clock;
 
             world reads-the-clock {
                 import wasi:clocks/monotonic-clock@0.2.6;

@@ -1,0 +1,150 @@
+//! Orders that follow from paths: a folder before what lies in it, and what is removed from a folder before the folder is.
+//!
+//! Each resource looks for the nearest folder above it that is declared; the folders above that one are that folder's own matter. Who
+//! waits for the node has no desired state to look at, but a path all the same; and it cannot be `absent`, which takes no attribute that
+//! could wait.
+
+use runtime_sdk::{Catalog, DefinitionError, DefinitionResult, Edge, Peer, ResourceId, TypedPeer};
+
+use crate::File;
+use crate::desired::{Desired, Ensure};
+
+/// Why what lies in a folder goes after it.
+const IN_FOLDER: &str = "a folder goes before what lies in it";
+
+/// Why a folder that goes away does so after what is removed from it.
+const FROM_FOLDER: &str = "what is removed from a folder goes before the folder does";
+
+/// The orders of one resource.
+pub fn edges(id: &ResourceId, desired: Option<&Desired>, catalog: &Catalog) -> DefinitionResult<Vec<Edge>> {
+    let path = match desired {
+        Some(desired) => desired.path.clone().into_bytes(),
+        None => own_path(id, catalog)?,
+    };
+    let Some(folder) = nearest(&path, catalog)? else { return Ok(Vec::new()) };
+    let is_removed = |desired: Option<&Desired>| desired.is_some_and(|desired| desired.ensure == Ensure::Absent);
+    Ok(match (is_removed(folder.desired.as_ref()), is_removed(desired)) {
+        (false, _) => vec![Edge::after(id, &folder.id, IN_FOLDER)],
+        (true, true) => vec![Edge::after(&folder.id, id, FROM_FOLDER)],
+        // It is to be in a folder that is not to be: the node will say so, and no order helps.
+        (true, false) => Vec::new(),
+    })
+}
+
+/// The path of a resource that waits for the node.
+fn own_path(id: &ResourceId, catalog: &Catalog) -> DefinitionResult<Vec<u8>> {
+    let own = catalog.find(id).and_then(|peer| peer.affected_paths.into_iter().next());
+    own.ok_or_else(|| DefinitionError::Other(format!("the catalog has no path of `{id}`")))
+}
+
+/// The nearest declared folder, or link to one, above the path.
+fn nearest(path: &[u8], catalog: &Catalog) -> DefinitionResult<Option<TypedPeer<File>>> {
+    let own_type = |peer: &Peer| peer.id.type_name == <File as runtime_sdk::Definition>::TYPE;
+    let folders = catalog.above(path).into_iter().filter(own_type);
+    let folders = folders.map(TypedPeer::<File>::decode).collect::<DefinitionResult<Vec<_>>>()?;
+    let can_hold = |desired: &Desired| desired.ensure != Ensure::File;
+    let folders = folders.into_iter().filter(|peer| peer.desired.as_ref().is_none_or(can_hold));
+    Ok(folders.max_by_key(|peer| peer.affected_paths.first().map_or(0, Vec::len)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use runtime_sdk::EdgeReason;
+    use runtime_sdk::testing::{Given, Peers, foreign};
+
+    fn file(path: &str) -> Given {
+        Given::new().set("path", path)
+    }
+
+    fn directory(path: &str) -> Given {
+        file(path).set("ensure", "directory")
+    }
+
+    fn absent(path: &str) -> Given {
+        file(path).set("ensure", "absent")
+    }
+
+    /// What goes before what, as `first < second`.
+    fn orders(peers: &Peers, name: &str) -> Vec<String> {
+        let edges = peers.relationships::<File>(name).unwrap();
+        edges.iter().map(|edge| format!("{} < {}", edge.prerequisite.name, edge.dependent.name)).collect()
+    }
+
+    fn reason(peers: &Peers, name: &str) -> String {
+        match peers.relationships::<File>(name).unwrap().remove(0).reason {
+            EdgeReason::Order(words) => words,
+            EdgeReason::Action(key) => panic!("the action `{key}`"),
+        }
+    }
+
+    fn none() -> Vec<String> {
+        Vec::new()
+    }
+
+    #[test]
+    fn a_file_goes_after_the_nearest_declared_folder_above_it() {
+        let peers = Peers::new()
+            .add::<File>("root", &directory("/"))
+            .add::<File>("srv", &directory("/srv"))
+            .add::<File>("site", &directory("/srv/site"))
+            .add::<File>("page", &file("/srv/site/pages/index"))
+            .add::<File>("other", &file("/srv/sites"));
+        assert_eq!(orders(&peers, "page"), ["site < page"]);
+        assert_eq!(orders(&peers, "site"), ["srv < site"]);
+        assert_eq!(orders(&peers, "srv"), ["root < srv"]);
+        assert_eq!(orders(&peers, "other"), ["srv < other"]);
+        assert_eq!(orders(&peers, "root"), none());
+        assert_eq!(reason(&peers, "page"), "a folder goes before what lies in it");
+    }
+
+    #[test]
+    fn a_link_to_a_folder_goes_first_too_and_a_file_does_not() {
+        let peers = Peers::new()
+            .add::<File>("current", &file("/srv/current").set("ensure", "symlink").set("target", "releases/1"))
+            .add::<File>("plain", &file("/srv/plain"))
+            .add::<File>("beneath_link", &file("/srv/current/conf"))
+            .add::<File>("beneath_file", &file("/srv/plain/conf"));
+        assert_eq!(orders(&peers, "beneath_link"), ["current < beneath_link"]);
+        assert_eq!(orders(&peers, "beneath_file"), none());
+    }
+
+    #[test]
+    fn what_is_removed_from_a_folder_that_goes_away_goes_first() {
+        let peers = Peers::new()
+            .add::<File>("srv", &absent("/srv"))
+            .add::<File>("site", &absent("/srv/site"))
+            .add::<File>("page", &absent("/srv/site/index"));
+        assert_eq!(orders(&peers, "page"), ["page < site"]);
+        assert_eq!(orders(&peers, "site"), ["site < srv"]);
+        assert_eq!(orders(&peers, "srv"), none());
+        assert_eq!(reason(&peers, "page"), "what is removed from a folder goes before the folder does");
+    }
+
+    #[test]
+    fn what_is_removed_from_a_folder_that_stays_goes_after_it() {
+        let peers = Peers::new().add::<File>("srv", &directory("/srv")).add::<File>("old", &absent("/srv/old"));
+        assert_eq!(orders(&peers, "old"), ["srv < old"]);
+    }
+
+    #[test]
+    fn a_file_in_a_folder_that_goes_away_has_no_order() {
+        let peers = Peers::new().add::<File>("srv", &absent("/srv")).add::<File>("page", &file("/srv/page"));
+        assert_eq!(orders(&peers, "page"), none());
+    }
+
+    #[test]
+    fn who_waits_for_the_node_is_ordered_by_its_path() {
+        let peers = Peers::new()
+            .add_deferred::<File>("srv", &directory("/srv").deferred("owner"))
+            .add_deferred::<File>("page", &file("/srv/page").deferred("content"));
+        assert_eq!(orders(&peers, "page"), ["srv < page"]);
+    }
+
+    #[test]
+    fn paths_of_other_types_are_no_folders() {
+        let other = foreign("package.nginx", Vec::new(), Vec::new(), vec![b"/srv".to_vec()]);
+        let peers = Peers::new().add_peer(other).add::<File>("page", &file("/srv/page"));
+        assert_eq!(orders(&peers, "page"), none());
+    }
+}

@@ -1,0 +1,27 @@
+//! `runtime module list`.
+
+use serde_json::json;
+
+use crate::builtins;
+use crate::cli::commands::data;
+use crate::cli::error::CliError;
+use crate::cli::output::Answer;
+use crate::cli::render::table;
+use crate::report::line;
+use crate::run;
+
+pub(in crate::cli) fn run() -> Result<Answer, CliError> {
+    let (mut rows, mut modules) = (Vec::new(), Vec::new());
+    for builtin in builtins::all() {
+        let (digest, description) = run::inspect_module(builtin.bytes)?;
+        rows.push(vec![builtin.name.to_owned(), line(&description.summary)]);
+        modules.push(json!({
+            "name": builtin.name,
+            "summary": description.summary,
+            "schema_version": description.schema_version,
+            "digest": digest,
+        }));
+    }
+    let text: String = table(&rows, "").iter().map(|row| format!("{row}\n")).collect();
+    Ok(data(text, json!({ "modules": modules })))
+}
