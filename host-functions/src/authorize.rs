@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use crate::assets::policy::Use;
 use crate::call::HostCall;
 use crate::grant::Access;
 use crate::phase::{Phase, Reach};
@@ -85,6 +86,8 @@ pub enum Rule {
     AssetNotListed,
     /// A sensitive asset, which no guest may read.
     SensitiveAsset,
+    /// Content that may be a sensitive value, which no guest may read.
+    SensitiveContent,
     /// Not the staging name recorded for this operation.
     StagingName,
     /// Another resource of the run holds the same object under another path.
@@ -147,8 +150,8 @@ fn by_interface(standing: &Standing<'_>, call: &HostCall, resolved: Option<&[u8]
         | HostCall::FilesObjectRemove { .. }
         | HostCall::FilesStagedCommit { .. }
         | HostCall::FilesDiscardStaged { .. } => files::policy::permit(standing, call, resolved),
-        HostCall::AssetsSize { digest } => assets::policy::permit(standing, digest, false),
-        HostCall::AssetsRead { digest, .. } => assets::policy::permit(standing, digest, true),
+        HostCall::AssetsSize { asset } => assets::policy::permit(standing, asset, Use::Size),
+        HostCall::AssetsRead { asset, .. } => assets::policy::permit(standing, asset, Use::Bytes),
         HostCall::AccountsFindUser { .. } | HostCall::AccountsFindGroup { .. } => accounts::policy::permit(standing),
         HostCall::FactsGet { .. } => facts::policy::permit(standing),
         // A message touches nothing; its size is capped where it is written.
@@ -204,6 +207,7 @@ impl fmt::Display for Rule {
             Rule::Protected { what } => write!(f, "{what} can never be granted"),
             Rule::AssetNotListed => f.write_str("the resource did not list this asset"),
             Rule::SensitiveAsset => f.write_str("the asset is sensitive"),
+            Rule::SensitiveContent => f.write_str("the resource has sensitive assets, and its content may be one of them"),
             Rule::StagingName => f.write_str("it is not the staging name recorded for this operation"),
             Rule::Held { by, path } => write!(f, "`{by}` holds the same object as `{path}`"),
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::digest::Digest;
+use crate::assets::AssetName;
 use crate::files::path::NodePath;
 use crate::grant::Access;
 use crate::phase::Reach;
@@ -22,8 +22,8 @@ pub enum HostCall {
     FilesObjectRemove { path: NodePath, recursive: bool },
     FilesStagedCommit { path: NodePath },
     FilesDiscardStaged { path: NodePath, staging_name: String },
-    AssetsSize { digest: Digest },
-    AssetsRead { digest: Digest, offset: u64, length: u32 },
+    AssetsSize { asset: AssetName },
+    AssetsRead { asset: AssetName, offset: u64, length: u32 },
     AccountsFindUser { name: String },
     AccountsFindGroup { name: String },
     FactsGet { name: String },
@@ -41,7 +41,7 @@ pub struct Detail {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
     /// An asset of the resource.
-    Asset(Digest),
+    Asset(AssetName),
     /// These bytes.
     Inline(Arc<[u8]>),
 }
@@ -181,7 +181,7 @@ impl HostCall {
     /// The object that it is about, escaped and cut for people. Never content.
     pub fn subject(&self) -> String {
         let subject = match self {
-            HostCall::AssetsSize { digest } | HostCall::AssetsRead { digest, .. } => digest.to_string(),
+            HostCall::AssetsSize { asset } | HostCall::AssetsRead { asset, .. } => asset.to_string(),
             HostCall::AccountsFindUser { name } | HostCall::AccountsFindGroup { name } | HostCall::FactsGet { name } => {
                 escape(name)
             }

@@ -58,10 +58,10 @@ impl TryFrom<files::Content> for Content {
 
     fn try_from(content: files::Content) -> Result<Self, CallError> {
         match content {
-            files::Content::Asset(digest) => digest
+            files::Content::Asset(name) => name
                 .parse()
                 .map(Content::Asset)
-                .map_err(|error: crate::digest::DigestError| CallError::invalid(error.to_string())),
+                .map_err(|error: crate::assets::AssetNameError| CallError::invalid(error.to_string())),
             files::Content::Inline(bytes) if bytes.len() > crate::files::MAX_INLINE => Err(CallError::TooLarge(format!(
                 "inline content has at most {} bytes, and this has {}",
                 crate::files::MAX_INLINE,
@@ -75,7 +75,7 @@ impl TryFrom<files::Content> for Content {
 impl From<Observation> for files::Observation {
     fn from(observation: Observation) -> Self {
         let Observation { kind, owner, group, mode, size, links, target, digest } = observation;
-        let digest = digest.map(|digest| digest.to_string());
+        let digest = digest.map(|told| told.to_string());
         Self { kind: kind.into(), owner, group, mode, size, links, target, digest }
     }
 }

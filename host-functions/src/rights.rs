@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::digest::Digest;
+use crate::assets::AssetName;
 use crate::effects::Effect;
 use crate::grant::{Ask, Grant};
 
@@ -21,7 +21,24 @@ pub struct Rights {
     /// What the resource says that it may touch.
     pub effects: Vec<Effect>,
     /// The assets that the resource's own `validate` listed.
-    pub assets: BTreeMap<Digest, Sensitivity>,
+    pub assets: BTreeMap<AssetName, Sensitivity>,
+    /// Whether the content of its files may be a sensitive value for another reason than its assets: an earlier run put one there.
+    pub had_secrets: bool,
+}
+
+impl Rights {
+    /// Whether the content of its files may be a sensitive value, so that neither it, its size nor its digest is told.
+    pub fn conceals_content(&self) -> bool {
+        self.had_secrets || self.secrets().next().is_some()
+    }
+
+    /// The slots of its sensitive assets.
+    pub(crate) fn secrets(&self) -> impl Iterator<Item = &str> {
+        self.assets.keys().filter_map(|asset| match asset {
+            AssetName::Secret(slot) => Some(slot.as_str()),
+            AssetName::Plain(_) => None,
+        })
+    }
 }
 
 /// A component, as messages and policy rows name it.

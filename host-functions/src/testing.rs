@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use sha2::{Digest as _, Sha256};
 use wasmtime::component::Resource;
 
-use crate::assets::AssetSource;
+use crate::assets::{AssetName, AssetSource};
 use crate::bindings::runtime::host::files::{self, HostObject as _, HostStaged as _};
 use crate::context::HostContext;
 use crate::digest::Digest;
@@ -36,7 +36,7 @@ impl IntentGate for TestGate {
     }
 }
 
-/// Assets in memory; a wrong digest can be put in on purpose.
+/// Assets in memory; a wrong digest can be put in on purpose. Every secret has the bytes of its slot in upper case.
 #[derive(Default)]
 pub(crate) struct TestAssets(pub BTreeMap<Digest, Vec<u8>>);
 
@@ -48,6 +48,10 @@ impl AssetSource for TestAssets {
     fn open(&self, digest: &Digest) -> std::io::Result<Box<dyn Read + Send>> {
         let bytes = self.0.get(digest).cloned().ok_or(std::io::ErrorKind::NotFound)?;
         Ok(Box::new(std::io::Cursor::new(bytes)))
+    }
+
+    fn secret(&self, slot: &str) -> Option<zeroize::Zeroizing<Vec<u8>>> {
+        Some(zeroize::Zeroizing::new(slot.to_uppercase().into_bytes()))
     }
 }
 
@@ -70,6 +74,7 @@ pub(crate) fn all_rights(resource: &str) -> Rights {
         grant: Arc::new(Grant::requested(true)),
         effects: vec![effect("/**", &["read", "write"]), effect("/", &["read", "write"])],
         assets: BTreeMap::new(),
+        had_secrets: false,
     }
 }
 
@@ -106,7 +111,7 @@ impl Attempt {
         assert!(rustix::process::geteuid().is_root(), "these tests change owners and mount file systems: run them as root");
         let folder = tempfile::tempdir().unwrap();
         let assets: BTreeMap<_, _> = assets.iter().map(|bytes| (digest_of(bytes), bytes.to_vec())).collect();
-        rights.assets.extend(assets.keys().map(|digest| (*digest, Sensitivity::Plain)));
+        rights.assets.extend(assets.keys().map(|digest| (AssetName::Plain(*digest), Sensitivity::Plain)));
         let node = Arc::new(Node::open(folder.path(), &[]).unwrap());
         let gate = Arc::new(TestGate(AtomicBool::new(true)));
         let context = attempt_on(node, rights, Arc::new(TestAssets(assets)), gate.clone());

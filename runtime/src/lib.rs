@@ -47,6 +47,9 @@ pub mod relations;
 // Tool: the node owner's rules, which modules may run and what they may do.
 pub mod policy;
 
+// Tool: secrets that the node's owner keeps.
+pub mod secrets;
+
 // Tool: intents on disk before a change, settlements after it.
 pub mod journal;
 

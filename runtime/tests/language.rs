@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
-use runtime::language::{NodeScope, Settled, check_travelled, evaluate_on_node};
+use runtime::language::value::Value;
+use runtime::language::{NodeScope, check_travelled, evaluate_on_node};
 use runtime::manifest::{Evaluation, ExportError, Exported, Exports, Inputs, NoFiles, Part, Trail, read};
 use runtime::model::expression::Expression;
-use runtime::model::ids::ResourceId;
+use runtime::model::ids::{ResourceId, SecretName, SecretSlot};
 use serde_json::{Value as Json, json};
 
 /// Every resource exports one attribute, `known`, and one that the node settles, `later`.
@@ -16,7 +17,7 @@ struct Outputs;
 impl Exports for Outputs {
     fn export(&self, _resource: &ResourceId, attribute: &str, _trail: &Trail) -> Result<Exported, ExportError> {
         match attribute {
-            "known" => Ok(Exported::Known(runtime::language::value::Value::from_json(&json!("k")).unwrap())),
+            "known" => Ok(Exported::Known(Value::from_json(&json!("k")).unwrap())),
             "later" => Ok(Exported::Deferred(Default::default())),
             _ => Err(ExportError::NotExported { exported: vec!["known".into(), "later".into()] }),
         }
@@ -30,8 +31,16 @@ impl NodeScope for Node {
         path.iter().try_fold(&self.0, |found, step| found.get(step)).cloned()
     }
 
-    fn export(&self, _resource: &ResourceId, _name: &str) -> Result<Settled, String> {
-        Ok(Settled { json: json!([5, 6]), sensitive: false })
+    fn export(&self, _resource: &ResourceId, _name: &str) -> Result<Value, String> {
+        Ok(Value::from_json(&json!([5, 6])).unwrap())
+    }
+
+    fn slot(&self, slot: &SecretSlot) -> Result<Json, String> {
+        Err(format!("no `{slot}`"))
+    }
+
+    fn secret(&self, name: &SecretName) -> Result<Json, String> {
+        Err(format!("no `{name}`"))
     }
 }
 

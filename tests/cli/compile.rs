@@ -56,7 +56,7 @@ fn compile_as_a_record() {
     assert_snapshot!(node.run(&["compile", "site.hcl", "-o", "b.wasm.tar", "--json", "--var", "team=storage"]), @r#"
     exit 0
     --- stdout
-    {"record":"result","version":1,"seq":0,"command":"compile","exit":0,"outcome":"done","data":{"assets":1,"bundle":"sha256:[digest]","deferred":1,"modules":{"file":"sha256:[digest]"},"output":"b.wasm.tar","owner":"site","resources":3,"size":"[size]"}}
+    {"record":"result","version":1,"seq":0,"command":"compile","exit":0,"outcome":"done","data":{"assets":1,"bundle":"sha256:[digest]","deferred":1,"modules":{"file":"sha256:[digest]"},"output":"b.wasm.tar","owner":"site","resources":3,"secrets":0,"size":"[size]"}}
     --- stderr
     compiled `site` to `b.wasm.tar`: 3 resources, 1 of them settled on the node, 1 asset, 1 module, [size]
     "#);

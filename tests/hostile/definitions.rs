@@ -73,6 +73,8 @@ fn answers_are_held_to_the_contract() {
     assert_refused("no-timeout@validate", &["timeout of 0 ms"]);
     assert_refused("endless-timeout@validate", &["timeout of 18446744073709551615 ms"]);
     assert_refused("name-asset@validate", &["which it did not ask for"]);
+    assert_refused("name-secret@validate", &["names the asset secret:file.apart/content", "which it did not ask for"]);
+    assert_refused("name-secret@compile", &[]);
     refused("read-unknown@compile");
 }
 

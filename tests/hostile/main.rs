@@ -9,4 +9,5 @@ mod limits;
 mod output;
 mod policy;
 mod rights;
+mod secrets;
 mod stage;

@@ -2,6 +2,7 @@
 
 use std::io::{self, Read};
 
+use super::{AssetName, AssetNameError};
 use crate::bindings::runtime::host::assets;
 use crate::call::HostCall;
 use crate::context::HostContext;
@@ -10,15 +11,17 @@ use crate::error::CallError;
 use crate::files::{CHUNK, MAX_READ};
 
 impl assets::Host for HostContext {
-    fn size(&mut self, digest: String) -> Result<u64, CallError> {
-        let digest = parse(&digest)?;
-        self.authorize(&HostCall::AssetsSize { digest })?;
+    fn size(&mut self, name: String) -> Result<u64, CallError> {
+        let asset = parse(&name)?;
+        self.authorize(&HostCall::AssetsSize { asset: asset.clone() })?;
+        let digest = plain(&asset)?;
         self.assets().size(&digest).ok_or_else(|| missing(&digest))
     }
 
-    fn read(&mut self, digest: String, offset: u64, length: u32) -> Result<Vec<u8>, CallError> {
-        let digest = parse(&digest)?;
-        self.authorize(&HostCall::AssetsRead { digest, offset, length })?;
+    fn read(&mut self, name: String, offset: u64, length: u32) -> Result<Vec<u8>, CallError> {
+        let asset = parse(&name)?;
+        self.authorize(&HostCall::AssetsRead { asset: asset.clone(), offset, length })?;
+        let digest = plain(&asset)?;
         let failed = |error: io::Error| CallError::Other(format!("reading asset {digest}: {}", error.kind()));
         let size = self.assets().size(&digest).ok_or_else(|| missing(&digest))?;
         if offset >= size {
@@ -63,8 +66,16 @@ impl HostContext {
     }
 }
 
-fn parse(digest: &str) -> Result<Digest, CallError> {
-    digest.parse().map_err(|error: crate::digest::DigestError| CallError::invalid(error.to_string()))
+fn parse(name: &str) -> Result<AssetName, CallError> {
+    name.parse().map_err(|error: AssetNameError| CallError::invalid(error.to_string()))
+}
+
+/// The digest of an asset that is not sensitive, which authorising has made sure of.
+fn plain(asset: &AssetName) -> Result<Digest, CallError> {
+    match asset {
+        AssetName::Plain(digest) => Ok(*digest),
+        AssetName::Secret(_) => Err(CallError::Other(format!("the asset {asset} is sensitive"))),
+    }
 }
 
 fn missing(digest: &Digest) -> CallError {

@@ -1,11 +1,16 @@
-//! Content that travels with the bundle, given out by digest to the resources that listed it.
+//! Content that travels with the bundle, given out by name to the resources that listed it. Sensitive content is given to no guest.
 
 mod host;
+mod name;
 pub(crate) mod policy;
 
 use std::io::{self, Read};
 
+use zeroize::Zeroizing;
+
 use crate::digest::Digest;
+
+pub use name::{AssetName, AssetNameError};
 
 /// Where the bytes of assets come from. The engine supplies the opened bundle.
 pub trait AssetSource: Send + Sync {
@@ -17,6 +22,9 @@ pub trait AssetSource: Send + Sync {
     /// # Errors
     /// If there is no such asset, or its bytes cannot be had.
     fn open(&self, digest: &Digest) -> io::Result<Box<dyn Read + Send>>;
+
+    /// The bytes of a sensitive asset, by slot; none if there is no such value, or it is not text. They are wiped when they go.
+    fn secret(&self, slot: &str) -> Option<Zeroizing<Vec<u8>>>;
 }
 
 /// A bundle without assets.
@@ -25,6 +33,10 @@ pub struct NoAssets;
 
 impl AssetSource for NoAssets {
     fn size(&self, _: &Digest) -> Option<u64> {
+        None
+    }
+
+    fn secret(&self, _: &str) -> Option<Zeroizing<Vec<u8>>> {
         None
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use wasmtime::component::Resource;
 
 use super::{Denial, Rule, Standing, authorize};
+use crate::assets::AssetName;
 use crate::audit::Verdict;
 use crate::bindings::runtime::host::accounts::Host as _;
 use crate::bindings::runtime::host::assets;
@@ -137,8 +138,8 @@ fn calls() -> Vec<(&'static str, HostCall)> {
         ("remove", HostCall::FilesObjectRemove { path: f(), recursive: false }),
         ("commit", HostCall::FilesStagedCommit { path: f() }),
         ("discard", HostCall::FilesDiscardStaged { path: f(), staging_name: STAGING.into() }),
-        ("asset size", HostCall::AssetsSize { digest }),
-        ("asset read", HostCall::AssetsRead { digest, offset: 0, length: 1 }),
+        ("asset size", HostCall::AssetsSize { asset: AssetName::Plain(digest) }),
+        ("asset read", HostCall::AssetsRead { asset: AssetName::Plain(digest), offset: 0, length: 1 }),
         ("find-user", HostCall::AccountsFindUser { name: "root".into() }),
         ("find-group", HostCall::AccountsFindGroup { name: "root".into() }),
         ("fact", HostCall::FactsGet { name: "os".into() }),
@@ -148,7 +149,7 @@ fn calls() -> Vec<(&'static str, HostCall)> {
 
 fn rights() -> Rights {
     let mut rights = all_rights("file.a");
-    rights.assets.insert(digest_of(b"x"), Sensitivity::Plain);
+    rights.assets.insert(AssetName::Plain(digest_of(b"x")), Sensitivity::Plain);
     rights
 }
 
@@ -254,17 +255,36 @@ fn a_denial_names_the_row_that_would_allow_it() {
 #[test]
 fn assets_are_those_of_the_resource_and_sensitive_ones_are_not_read() {
     let mut rights = rights();
-    let (listed, other) = (digest_of(b"x"), digest_of(b"y"));
-    rights.assets.insert(listed, Sensitivity::Sensitive);
+    let (listed, other) = (AssetName::Plain(digest_of(b"x")), AssetName::Plain(digest_of(b"y")));
+    rights.assets.insert(listed.clone(), Sensitivity::Sensitive);
     let rule = |call: HostCall| ask(&rights, Phase::Apply, true, &call).map_err(|denial| denial.rule);
-    assert_eq!(rule(HostCall::AssetsSize { digest: other }), Err(Rule::AssetNotListed));
-    assert_eq!(rule(HostCall::AssetsRead { digest: listed, offset: 0, length: 1 }), Err(Rule::SensitiveAsset));
-    assert_eq!(rule(HostCall::AssetsSize { digest: listed }), Ok(()));
-    let stage = |digest| HostCall::FilesObjectStage {
+    assert_eq!(rule(HostCall::AssetsSize { asset: other.clone() }), Err(Rule::AssetNotListed));
+    assert_eq!(rule(HostCall::AssetsRead { asset: listed.clone(), offset: 0, length: 1 }), Err(Rule::SensitiveAsset));
+    assert_eq!(rule(HostCall::AssetsSize { asset: listed.clone() }), Ok(()));
+    let stage = |asset| HostCall::FilesObjectStage {
         path: path("/f"),
-        content: Content::Asset(digest),
+        content: Content::Asset(asset),
         attributes: Attributes::default(),
     };
     assert_eq!(rule(stage(listed)), Ok(()), "the host may write it");
     assert_eq!(rule(stage(other)), Err(Rule::AssetNotListed));
+}
+
+#[test]
+fn of_a_secret_nothing_is_told_but_the_host_may_write_it() {
+    let mut rights = rights();
+    let secret: AssetName = "secret:file.a/content".parse().unwrap();
+    let read = HostCall::FilesObjectRead { path: path("/f"), offset: 0, length: 1 };
+    let content = Content::Asset(secret.clone());
+    let stage = HostCall::FilesObjectStage { path: path("/f"), content, attributes: Attributes::default() };
+    let rule = |rights: &Rights, call: &HostCall| ask(rights, Phase::Apply, true, call).map_err(|denial| denial.rule);
+    assert_eq!(rule(&rights, &stage), Err(Rule::AssetNotListed), "another's");
+    assert_eq!(rule(&rights, &read), Ok(()));
+    rights.assets.insert(secret.clone(), Sensitivity::Sensitive);
+    assert_eq!(rule(&rights, &stage), Ok(()));
+    assert_eq!(rule(&rights, &HostCall::AssetsSize { asset: secret.clone() }), Err(Rule::SensitiveAsset));
+    assert_eq!(rule(&rights, &HostCall::AssetsRead { asset: secret, offset: 0, length: 1 }), Err(Rule::SensitiveAsset));
+    assert_eq!(rule(&rights, &read), Err(Rule::SensitiveContent), "its file may hold it");
+    let had = Rights { had_secrets: true, assets: BTreeMap::new(), ..rights };
+    assert_eq!(rule(&had, &read), Err(Rule::SensitiveContent), "its file may still hold it");
 }

@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::CHUNK;
 use super::place::Place;
-use crate::assets::AssetSource;
+use crate::assets::{AssetName, AssetSource};
 use crate::call::Content;
 use crate::context::check_deadline;
 use crate::digest::Digest;
@@ -28,7 +28,14 @@ pub(super) fn copy_content(
             check_deadline(deadline)?;
             write_all(place, file, chunk)
         }),
-        Content::Asset(digest) => copy_asset(place, file, digest, assets, deadline),
+        Content::Asset(AssetName::Plain(digest)) => copy_asset(place, file, digest, assets, deadline),
+        Content::Asset(asset @ AssetName::Secret(slot)) => {
+            let bytes = assets.secret(slot).ok_or_else(|| CallError::Other(format!("there is no value for {asset}")))?;
+            bytes.chunks(CHUNK).try_for_each(|chunk| {
+                check_deadline(deadline)?;
+                write_all(place, file, chunk)
+            })
+        }
     }
 }
 

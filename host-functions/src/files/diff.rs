@@ -10,10 +10,10 @@ use similar::TextDiff as Difference;
 use wasmtime::component::Resource;
 
 use super::{MAX_READ, Object};
+use crate::assets::AssetName;
 use crate::bindings::runtime::host::assets;
 use crate::bindings::runtime::host::files::{Detail as WitDetail, HostObject, Kind as WitKind};
 use crate::context::HostContext;
-use crate::digest::Digest;
 use crate::error::CallError;
 use crate::phase::Phase;
 use crate::rights::Sensitivity;
@@ -47,23 +47,24 @@ impl fmt::Display for TextDiff {
     }
 }
 
-/// What changing the file at `path` to the asset `digest` changes.
+/// What changing the file at `path` to `asset` changes.
 ///
 /// # Errors
 /// If the attempt may not read either, or reading failed. A difference is a help: its want is no reason to refuse a plan.
-pub fn text_diff(context: &mut HostContext, path: &[u8], digest: Digest) -> Result<TextDiff, CallError> {
+pub fn text_diff(context: &mut HostContext, path: &[u8], asset: &AssetName) -> Result<TextDiff, CallError> {
     let phase = context.phase();
     context.set_phase(Phase::Display);
-    let difference = difference(context, path, digest);
+    let difference = difference(context, path, asset);
     context.set_phase(phase);
     difference
 }
 
-fn difference(context: &mut HostContext, path: &[u8], digest: Digest) -> Result<TextDiff, CallError> {
-    let after_size = assets::Host::size(context, digest.to_string())?;
-    if context.rights().assets.get(&digest) == Some(&Sensitivity::Sensitive) {
+fn difference(context: &mut HostContext, path: &[u8], asset: &AssetName) -> Result<TextDiff, CallError> {
+    // What is there now may be sensitive too, not only what comes.
+    if context.rights().conceals_content() || context.rights().assets.get(asset) == Some(&Sensitivity::Sensitive) {
         return Ok(TextDiff::Summary("sensitive, not shown".to_owned()));
     }
+    let after_size = assets::Host::size(context, asset.to_string())?;
     let object = context.open(path.to_vec())?;
     let before = before(context, &object);
     context.table.delete(object)?;
@@ -72,7 +73,7 @@ fn difference(context: &mut HostContext, path: &[u8], digest: Digest) -> Result<
         Before::Other(kind) => return Ok(TextDiff::Summary(format!("{kind} → file, {after_size} bytes"))),
     };
     let small = after_size <= MAX_SIDE;
-    let after = small.then(|| assets::Host::read(context, digest.to_string(), 0, MAX_READ)).transpose()?;
+    let after = small.then(|| assets::Host::read(context, asset.to_string(), 0, MAX_READ)).transpose()?;
     Ok(match (before.as_deref().and_then(as_text), after.as_deref().and_then(as_text)) {
         (Some(before), Some(after)) => TextDiff::Unified(unified(before, after, context.deadline())),
         _ => {

@@ -24,7 +24,7 @@ mod tree;
 #[cfg(test)]
 mod tests;
 
-pub use object::{Kind, Object, Observation};
+pub use object::{ContentName, Kind, Object, Observation};
 pub use stage::Staged;
 
 /// How much is read or written between two looks at the deadline, in bytes.

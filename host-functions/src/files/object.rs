@@ -1,11 +1,12 @@
 //! Handles on places, and what was seen there.
 
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::fs::{FileType, Stat};
 
 use super::path::NodePath;
-use crate::digest::Digest;
+use crate::assets::AssetName;
 use crate::error::CallError;
 use crate::node::identity::Fingerprint;
 
@@ -57,7 +58,25 @@ pub struct Observation {
     pub size: u64,
     pub links: u64,
     pub target: Option<Vec<u8>>,
-    pub digest: Option<Digest>,
+    pub digest: Option<ContentName>,
+}
+
+/// What is told of a file's content.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ContentName {
+    /// That it is this asset, or else its digest.
+    Asset(AssetName),
+    /// Nothing: it may be a sensitive value.
+    Hidden,
+}
+
+impl fmt::Display for ContentName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Asset(name) => name.fmt(f),
+            Self::Hidden => f.write_str("hidden"),
+        }
+    }
 }
 
 impl Kind {

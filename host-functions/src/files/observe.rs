@@ -7,9 +7,10 @@ use rustix::fs::{Mode, OFlags, Stat};
 use rustix::io::Errno;
 use sha2::{Digest as _, Sha256};
 
-use super::object::{Kind, Object, Observation, Seen};
+use super::object::{ContentName, Kind, Object, Observation, Seen};
 use super::place::Place;
 use super::{CHUNK, MAX_READ};
+use crate::assets::AssetName;
 use crate::call::{Detail, HostCall};
 use crate::context::{HostContext, check_deadline};
 use crate::digest::Digest;
@@ -54,9 +55,29 @@ impl HostContext {
                 _ => None,
             };
             object.seen.set(Seen::from(Some(&stat)));
-            return Ok(Some(observation(kind, &stat, target, digest)));
+            let digest = digest.map(|digest| self.content_name(digest));
+            let observation = observation(kind, &stat, target, digest);
+            let conceals = kind == Kind::File && self.rights().conceals_content();
+            return Ok(Some(if conceals { Observation { size: 0, ..observation } } else { observation }));
         }
         Err(CallError::Busy(format!("`{}` changes while it is read", place.shown)))
+    }
+
+    /// What the guest is told of content with this digest. Where it may be a sensitive value, that is only whether it is one of the
+    /// resource's own assets.
+    fn content_name(&self, found: Digest) -> ContentName {
+        let plain = AssetName::Plain(found);
+        if !self.rights().conceals_content() {
+            return ContentName::Asset(plain);
+        }
+        let is_found = |slot: &&str| {
+            let bytes = self.assets().secret(slot);
+            bytes.is_some_and(|bytes| Digest(Sha256::digest(bytes.as_slice()).into()) == found)
+        };
+        if let Some(slot) = self.rights().secrets().find(is_found) {
+            return ContentName::Asset(AssetName::Secret(slot.to_owned()));
+        }
+        if self.rights().assets.contains_key(&plain) { ContentName::Asset(plain) } else { ContentName::Hidden }
     }
 
     /// `object.read`, already authorised.
@@ -81,7 +102,7 @@ impl HostContext {
 }
 
 #[allow(clippy::useless_conversion, reason = "the number of links is narrower on some machines")]
-fn observation(kind: Kind, stat: &Stat, target: Option<Vec<u8>>, digest: Option<Digest>) -> Observation {
+fn observation(kind: Kind, stat: &Stat, target: Option<Vec<u8>>, digest: Option<ContentName>) -> Observation {
     Observation {
         kind,
         owner: stat.st_uid,

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use super::path::{is_beneath, lexical_target, split};
 pub use super::pattern::{PathPattern, PatternError};
+use crate::assets;
+use crate::assets::policy::Use;
 use crate::authorize::{Rule, Standing};
 use crate::call::{Attributes, Content, HostCall};
 use crate::grant::{Access, Ask};
@@ -78,9 +80,8 @@ fn by_arguments(standing: &Standing<'_>, call: &HostCall, path: &[u8]) -> Result
         by_attributes(standing, attributes)?;
     }
     match call {
-        HostCall::FilesObjectStage { content: Content::Asset(digest), .. } if !standing.rights.assets.contains_key(digest) => {
-            Err(Rule::AssetNotListed)
-        }
+        HostCall::FilesObjectStage { content: Content::Asset(asset), .. } => assets::policy::permit(standing, asset, Use::Place),
+        HostCall::FilesObjectRead { .. } if standing.rights.conceals_content() => Err(Rule::SensitiveContent),
         HostCall::FilesObjectMakeSymlink { target, .. } => by_link_target(standing, target, path),
         HostCall::FilesDiscardStaged { staging_name, .. } if standing.staging_name != Some(staging_name.as_str()) => {
             Err(Rule::StagingName)

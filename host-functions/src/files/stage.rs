@@ -10,6 +10,7 @@ use super::object::{Kind, Object, Sameness, Seen, SharedSeen};
 use super::path::NodePath;
 use super::place::Place;
 use super::swap::{Staging, occupied};
+use crate::assets::AssetName;
 use crate::call::{Attributes, Content, HostCall};
 use crate::context::HostContext;
 use crate::error::CallError;
@@ -18,6 +19,9 @@ use crate::node::identity::Identity;
 /// The mode of a new file when nothing says otherwise.
 const NEW_FILE_MODE: u32 = 0o644;
 
+/// The mode of a new file with a sensitive value in it.
+const NEW_SECRET_MODE: u32 = 0o600;
+
 /// A file written but not yet in place. Dropping it without a commit removes it.
 #[derive(Debug)]
 pub struct Staged {
@@ -25,6 +29,13 @@ pub struct Staged {
     seen: SharedSeen,
     file: OwnedFd,
     staging: Staging,
+}
+
+fn usual_mode(content: &Content) -> u32 {
+    match content {
+        Content::Asset(AssetName::Secret(_)) => NEW_SECRET_MODE,
+        Content::Asset(AssetName::Plain(_)) | Content::Inline(_) => NEW_FILE_MODE,
+    }
 }
 
 impl HostContext {
@@ -38,7 +49,7 @@ impl HostContext {
     ) -> Result<Staged, CallError> {
         let place = self.locate(call, &object.path)?.needed()?;
         let now = place.stat()?;
-        let attributes = self.attributes_of_new(call, &place, now.as_ref(), attributes)?;
+        let attributes = self.attributes_of_new(call, &place, now.as_ref(), attributes, usual_mode(content))?;
         object.seen.get().expect(now.as_ref(), Sameness::State, &place.shown)?;
         let (file, staging) = self.create_staged(place)?;
         copy_content(&staging.place, file.as_fd(), content, self.assets().as_ref(), self.deadline())?;
@@ -54,6 +65,7 @@ impl HostContext {
         place: &Place,
         now: Option<&Stat>,
         attributes: Attributes,
+        usual_mode: u32,
     ) -> Result<Attributes, CallError> {
         let kind = now.map(Kind::of).transpose()?;
         let attributes = match (kind, now) {
@@ -61,7 +73,7 @@ impl HostContext {
                 return Err(CallError::WrongKind(format!("`{}` is a directory, and a file cannot take its place", place.shown)));
             }
             (Some(Kind::File), Some(stat)) => attributes.or(stat),
-            _ => Attributes { mode: attributes.mode.or(Some(NEW_FILE_MODE)), ..attributes },
+            _ => Attributes { mode: attributes.mode.or(Some(usual_mode)), ..attributes },
         };
         self.allow_set_id(call, attributes.mode)?;
         Ok(attributes)

@@ -8,6 +8,7 @@ mod recover;
 mod run;
 mod schedule;
 mod seen;
+mod stamps;
 mod turn;
 mod verdict;
 mod walk;
@@ -16,6 +17,7 @@ use crate::model::report::{Action, ResourceReport};
 
 pub use recover::{Recovery, Unresolved, recover};
 pub use run::Run;
+pub use stamps::Stamps;
 pub use walk::{Pace, walk};
 
 /// Told of each resource as it ends, in the order in which they end.

@@ -9,6 +9,7 @@ use host_functions::{HostContext, Node};
 use serde_json::Value as Json;
 
 use super::recover::Unresolved;
+use super::stamps::Stamps;
 use super::turn::Ended;
 use crate::engine::{Attempt, AttemptError, Reason};
 use crate::journal::JournalHandle;
@@ -27,6 +28,8 @@ pub struct Run {
     pub node: Arc<Node>,
     /// Content that resources name.
     pub assets: Arc<dyn AssetSource>,
+    /// Tells whether sensitive values are those of the last run.
+    pub stamps: Stamps,
     /// Where intents go; none in noop, which has none.
     pub journal: Option<JournalHandle>,
     /// What earlier runs left behind.
@@ -67,7 +70,10 @@ impl Run {
     /// The host's side of a new attempt.
     pub(super) fn host(&self, ready: &Ready) -> HostContext {
         let deadline = Instant::now() + ready.limits.deadline;
-        HostContext::new(Arc::clone(&self.node), ready.rights.clone(), Arc::clone(&self.assets), deadline)
+        let mut rights = ready.rights.clone();
+        // What the last run put there may be there still, and is no less sensitive because it is to be replaced.
+        rights.had_secrets |= self.recorded.get(&ready.id).is_some_and(|recorded| recorded.secrets.is_some());
+        HostContext::new(Arc::clone(&self.node), rights, Arc::clone(&self.assets), deadline)
     }
 
     /// The journal, which every run but noop has.

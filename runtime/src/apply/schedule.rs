@@ -133,6 +133,8 @@ mod tests {
             target_facts: BTreeMap::new(),
             modules: BTreeMap::new(),
             assets: BTreeMap::new(),
+            secrets: Vec::new(),
+            node_secrets: Vec::new(),
             resources: names.iter().map(resource).collect(),
             edges: edges
                 .iter()

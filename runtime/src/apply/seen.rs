@@ -1,5 +1,6 @@
 //! What the host saw of an attempt, in the terms of verdicts and reports.
 
+use host_functions::assets::AssetName;
 use host_functions::files::diff;
 
 use super::verdict::{self, Denial, Seen, Verdict};
@@ -25,6 +26,6 @@ pub(super) fn wrote_in_check(module: &str, attempt: &mut Attempt) -> Option<Verd
 
 /// The difference of a file's content as text, or a sentence on why there is none.
 pub(super) fn text_diff(attempt: &mut Attempt, change: &ContentChange) -> Option<String> {
-    let digest = host_functions::digest::Digest(*change.asset.digest()?.bytes());
-    diff::text_diff(attempt.host(), &change.path.0, digest).ok().map(|diff| diff.to_string())
+    let asset: AssetName = change.asset.to_string().parse().ok()?;
+    diff::text_diff(attempt.host(), &change.path.0, &asset).ok().map(|diff| diff.to_string())
 }

@@ -123,7 +123,9 @@ impl Turn<'_> {
         let show = self.run.mode == RunMode::Noop || needed.action != Action::Create;
         self.report.changes = needed.changes.iter().map(|change| told(change, show, attempt)).collect();
         let (desired, component) = (&self.ready.desired, self.ready.module.digest());
-        self.report.drift = self.recorded().is_some_and(|recorded| recorded.difference_is_drift(desired, &component));
+        let stamp = self.run.stamps.of(self.ready);
+        let is_drift = |recorded: &Recorded| recorded.difference_is_drift(desired, &component, stamp.as_deref());
+        self.report.drift = self.recorded().is_some_and(is_drift);
     }
 
     async fn change(&mut self, attempt: &mut Attempt, mut reason: Reason) -> Result<(), JournalError> {
@@ -216,6 +218,7 @@ impl Turn<'_> {
             outputs: outputs.map(|outputs| without_sensitive(outputs, self.ready.module.description())),
             observed,
             configuration: None,
+            secrets: self.run.stamps.of(self.ready),
             converged: true,
         }
     }

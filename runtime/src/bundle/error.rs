@@ -301,6 +301,22 @@ pub enum ReferenceError {
         /// Its digest.
         digest: String,
     },
+    /// A secret that one of catalog and layer has, and the other not.
+    #[error("the secret `{slot}` is in the {found_in} but not in the {missing_in}")]
+    Secret {
+        /// Its slot.
+        slot: String,
+        /// What has it.
+        found_in: &'static str,
+        /// What has not.
+        missing_in: &'static str,
+    },
+    /// The layer of secrets is named as something else too.
+    #[error("the layer of secrets `{digest}` is a component or an asset too")]
+    SecretsElsewhere {
+        /// Its digest.
+        digest: String,
+    },
     /// The catalog and the manifest name different things.
     #[error("the {kind} `{digest}` is in the {found_in} but not in the {missing_in}")]
     Disagree {

@@ -75,6 +75,7 @@ fn sample() -> Sample {
         catalog: Reference { digest: CatalogDigest::of(&catalog), size: catalog.len() as u64 },
         components: vec![Reference { digest: ComponentDigest::of(&component), size: 8 }],
         assets: vec![Reference { digest: assets[0].digest, size: 5 }],
+        secrets: None,
     };
     Sample { component, catalog, manifest }
 }
@@ -150,6 +151,7 @@ fn a_core_module_or_precompiled_code_is_no_component() {
             catalog: Reference { digest: CatalogDigest::of(&catalog), size: catalog.len() as u64 },
             components: vec![Reference { digest: ComponentDigest::of(content), size: content.len() as u64 }],
             assets: Vec::new(),
+            secrets: None,
         };
         let error = open(&with_manifest(&oci::render_manifest(&manifest), &[content, &catalog])).unwrap_err();
         assert!(matches!(error, BundleError::Reference(ReferenceError::NotComponent { .. })), "{error:?}");
@@ -176,4 +178,20 @@ fn a_catalog_and_a_manifest_that_disagree_are_named() {
     let (bytes, _) = bundle_of(&catalog::encode(&lying).unwrap(), &[&component], &named).unwrap();
     let error = open(&bytes).unwrap_err();
     assert!(matches!(error, BundleError::Reference(ReferenceError::Size { .. })), "{error:?}");
+}
+
+#[test]
+fn a_layer_of_secrets_is_one_and_no_other_part() {
+    let mut sample = sample();
+    let layer = format!(r#"{{"salt":"{}","values":{{"file.motd/content":"Zq7#"}}}}"#, "07".repeat(32));
+    let reference = |content: &str| Reference { digest: BlobDigest::of(content.as_bytes()), size: content.len() as u64 };
+    sample.manifest.secrets = Some(reference(&layer));
+    let blobs: [&[u8]; 4] = [&sample.component, &sample.catalog, b"hello", layer.as_bytes()];
+    let refused = |manifest: &[u8], blobs: &[&[u8]]| open(&with_manifest(manifest, blobs)).unwrap_err();
+    let error = refused(&oci::render_manifest(&sample.manifest), &blobs);
+    assert!(matches!(&error, BundleError::Reference(ReferenceError::Secret { missing_in: "catalog", .. })), "{error:?}");
+    assert!(!format!("{error:?}").contains("Zq7#"), "{error:?}");
+    sample.manifest.secrets = Some(reference("hello"));
+    let error = refused(&oci::render_manifest(&sample.manifest), &blobs[..3]);
+    assert!(matches!(error, BundleError::Reference(ReferenceError::SecretsElsewhere { .. })), "{error:?}");
 }

@@ -99,7 +99,7 @@ fn assets_and_their_names_agree() {
     let unknown = refused(|catalog| semantics(catalog).assets = vec![AssetRef::Plain(AssetDigest::from_bytes([0; 32]))]);
     assert!(unknown.ends_with("is not in `assets`"), "{unknown}");
     let secret = refused(|catalog| semantics(catalog).assets = vec!["secret:file.motd/content".parse().unwrap()]);
-    assert!(secret.ends_with("its secret `file.motd/content` is not in the bundle"), "{secret}");
+    assert!(secret.ends_with("its secret `file.motd/content` is not in `secrets`"), "{secret}");
     let idle = |catalog: &mut Catalog| {
         catalog.assets.insert(AssetDigest::of(b"idle"), Asset { size: 4 });
     };

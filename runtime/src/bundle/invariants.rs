@@ -1,5 +1,7 @@
 //! What must hold within a catalog, one function a rule.
 
+mod secrets;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::asset::AssetRef;
@@ -27,6 +29,7 @@ pub(super) fn check(catalog: &Catalog) -> Result<(), CatalogError> {
     check_edges(catalog, &order)?;
     check_modules(catalog)?;
     check_assets(catalog)?;
+    secrets::check(catalog)?;
     catalog.resources.iter().try_for_each(|resource| check_exports(resource, &order))?;
     catalog.resources.iter().try_for_each(check_resource)
 }
@@ -92,14 +95,10 @@ fn check_modules(catalog: &Catalog) -> Result<(), CatalogError> {
 }
 
 /// The digests of the assets that a resource names.
-fn asset_digests(resource: &Resource) -> Result<Vec<AssetDigest>, CatalogError> {
-    let plain = |asset: &AssetRef| match asset {
-        AssetRef::Plain(digest) => Ok(*digest),
-        AssetRef::Secret(slot) => Err(refuse(resource, &format!("its secret `{slot}` is not in the bundle"))),
-    };
+fn asset_digests(resource: &Resource) -> Vec<AssetDigest> {
     match &resource.state {
-        State::Compiled { semantics, .. } => semantics.assets.iter().map(plain).collect(),
-        State::Deferred { sources, .. } => Ok(sources.values().copied().collect()),
+        State::Compiled { semantics, .. } => semantics.assets.iter().filter_map(AssetRef::digest).collect(),
+        State::Deferred { sources, .. } => sources.values().copied().collect(),
     }
 }
 
@@ -107,7 +106,7 @@ fn asset_digests(resource: &Resource) -> Result<Vec<AssetDigest>, CatalogError> 
 fn check_assets(catalog: &Catalog) -> Result<(), CatalogError> {
     let mut named: BTreeSet<AssetDigest> = BTreeSet::new();
     for resource in &catalog.resources {
-        let digests = asset_digests(resource)?;
+        let digests = asset_digests(resource);
         if let Some(missing) = digests.iter().find(|digest| !catalog.assets.contains_key(*digest)) {
             return Err(refuse(resource, &format!("its asset `{missing}` is not in `assets`")));
         }

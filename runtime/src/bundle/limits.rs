@@ -10,6 +10,9 @@ pub const MAX_COMPONENT: u64 = 16 << 20;
 /// The largest asset: what the 11 octal digits of a ustar header can say, one byte short of 8 GiB.
 pub const MAX_ASSET: u64 = (8 << 30) - 1;
 
+/// The largest layer of secrets, which is held in memory: far more than passwords and keys have.
+pub const MAX_SECRETS: u64 = 16 << 20;
+
 /// The largest file: bounds the time that hashing a bundle nobody has vouched for may take.
 pub const MAX_BUNDLE: u64 = 64 << 30;
 
@@ -19,8 +22,8 @@ pub const MAX_COMPONENTS: usize = 1 << 10;
 /// How many assets a bundle may hold.
 pub const MAX_ASSETS: usize = 1 << 16;
 
-/// How many members the archive may have: every component and asset, manifest, catalog, `index.json` and `oci-layout`.
-pub const MAX_MEMBERS: usize = MAX_COMPONENTS + MAX_ASSETS + 4;
+/// How many members the archive may have: every component and asset, manifest, catalog, secrets, `index.json` and `oci-layout`.
+pub const MAX_MEMBERS: usize = MAX_COMPONENTS + MAX_ASSETS + 5;
 
 /// The largest OCI manifest: [`MAX_MEMBERS`] descriptors of at most 180 bytes.
 pub const MAX_MANIFEST: u64 = 180 * MAX_MEMBERS as u64;

@@ -9,6 +9,7 @@ mod error;
 mod invariants;
 mod oci;
 mod read;
+mod secrets;
 mod source;
 mod write;
 
@@ -36,6 +37,7 @@ pub mod catalog;
 pub mod limits;
 
 pub use error::{ArchiveError, BundleError, DocumentError, ReferenceError};
-pub use oci::{ARTIFACT_TYPE, CATALOG_TYPE};
+pub use oci::{ARTIFACT_TYPE, CATALOG_TYPE, SECRETS_TYPE};
 pub use read::{AssetReader, Bundle};
+pub use secrets::{SALT_BYTES, SecretLayer};
 pub use write::{AssetContent, AssetFile, AssetSource, WriteError, measure, write};

@@ -20,6 +20,9 @@ pub const ARTIFACT_TYPE: &str = "application/vnd.runtime.bundle.v1";
 /// The media type of the catalog.
 pub const CATALOG_TYPE: &str = "application/vnd.runtime.catalog.v1+json";
 
+/// The media type of the layer for secrets.
+pub const SECRETS_TYPE: &str = "application/vnd.runtime.secrets.v1+json";
+
 const INDEX_TYPE: &str = "application/vnd.oci.image.index.v1+json";
 const MANIFEST_TYPE: &str = "application/vnd.oci.image.manifest.v1+json";
 const SCHEMA_VERSION: u32 = 2;
@@ -42,6 +45,8 @@ pub(super) struct Manifest {
     pub(super) components: Vec<Reference<ComponentDigest>>,
     /// Ascending by digest.
     pub(super) assets: Vec<Reference<AssetDigest>>,
+    /// The layer for secrets, if there is one.
+    pub(super) secrets: Option<Reference<BlobDigest>>,
 }
 
 /// The media types that a layer may have, in the order of layers.
@@ -51,6 +56,8 @@ enum LayerType {
     Component,
     #[serde(rename = "application/vnd.runtime.asset.v1")]
     Asset,
+    #[serde(rename = "application/vnd.runtime.secrets.v1+json")]
+    Secrets,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -125,6 +132,7 @@ pub(super) fn parse_index(bytes: &[u8]) -> Result<Reference<BlobDigest>, Documen
 pub(super) fn render_manifest(manifest: &Manifest) -> Vec<u8> {
     let components = manifest.components.iter().map(|part| layer(LayerType::Component, part));
     let assets = manifest.assets.iter().map(|part| layer(LayerType::Asset, part));
+    let secrets = manifest.secrets.iter().map(|part| layer(LayerType::Secrets, part));
     canonical(&ManifestDocument {
         schema_version: SCHEMA_VERSION,
         media_type: MANIFEST_TYPE.to_owned(),
@@ -134,7 +142,7 @@ pub(super) fn render_manifest(manifest: &Manifest) -> Vec<u8> {
             digest: manifest.catalog.digest,
             size: manifest.catalog.size,
         },
-        layers: components.chain(assets).collect(),
+        layers: components.chain(assets).chain(secrets).collect(),
     })
 }
 
@@ -148,7 +156,10 @@ pub(super) fn parse_manifest(bytes: &[u8]) -> Result<Manifest, DocumentError> {
         catalog: Reference { digest: document.config.digest, size: document.config.size },
         components: parts(&document.layers, LayerType::Component),
         assets: parts(&document.layers, LayerType::Asset),
+        secrets: parts(&document.layers, LayerType::Secrets).first().copied(),
     };
+    let secret_layers = document.layers.iter().filter(|layer| layer.media_type == LayerType::Secrets).count();
+    check_count("layers of secrets", secret_layers, 1)?;
     check_count("components", manifest.components.len(), MAX_COMPONENTS)?;
     check_count("assets", manifest.assets.len(), MAX_ASSETS)?;
     check_same(bytes, &render_manifest(&manifest))?;

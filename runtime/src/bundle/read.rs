@@ -1,21 +1,25 @@
 //! Opening a bundle, and reading its parts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
+use zeroize::Zeroizing;
 
 use crate::model::catalog::Catalog;
 use crate::model::digest::{AssetDigest, BundleDigest, CatalogDigest, ComponentDigest, Digest};
+use crate::model::ids::SecretSlot;
+use crate::model::secret::Secrets;
 
 use super::archive::{BlobDigest, Member, MemberName, Span, read_at, scan};
 use super::catalog;
 use super::error::{BundleError, DocumentError, ReferenceError};
-use super::limits::{MAX_BUNDLE, MAX_CATALOG, MAX_COMPONENT, MAX_MANIFEST};
+use super::limits::{MAX_BUNDLE, MAX_CATALOG, MAX_COMPONENT, MAX_MANIFEST, MAX_SECRETS};
 use super::oci::{self, LAYOUT, Manifest, Reference};
+use super::secrets;
 use super::source::{FileSource, ReadAt};
 
 /// What every WebAssembly component starts with: the magic number, version 13, layer 1.
@@ -40,6 +44,7 @@ struct Inner {
     catalog: Vec<u8>,
     components: BTreeMap<ComponentDigest, Span>,
     assets: BTreeMap<AssetDigest, Span>,
+    secrets: Secrets,
 }
 
 impl Bundle {
@@ -66,9 +71,13 @@ impl Bundle {
         for (digest, span) in &blobs.assets {
             hash_asset(&*source, *digest, *span)?;
         }
+        let secrets = match (manifest.secrets, blobs.secrets) {
+            (Some(named), Some(span)) => read_secrets(&*source, named.digest, span)?,
+            _ => Secrets::new(),
+        };
         let Blobs { components, assets, .. } = blobs;
         let catalog_digest = manifest.catalog.digest;
-        Ok(Self { inner: Arc::new(Inner { source, digest, catalog_digest, catalog, components, assets }) })
+        Ok(Self { inner: Arc::new(Inner { source, digest, catalog_digest, catalog, components, assets, secrets }) })
     }
 
     /// The digest of the OCI manifest, which names everything else.
@@ -106,6 +115,11 @@ impl Bundle {
         self.inner.assets.iter().map(|(digest, span)| (*digest, span.size))
     }
 
+    /// The values of its layer for secrets, by slot.
+    pub fn secrets(&self) -> &Secrets {
+        &self.inner.secrets
+    }
+
     /// A component's bytes, hashed as they are read now.
     ///
     /// # Errors
@@ -141,6 +155,7 @@ impl Bundle {
         let named = catalog.modules.values().map(|module| (module.component, ())).collect();
         let held = self.inner.components.keys().map(|digest| (*digest, ())).collect();
         check_agree("component", &named, &held)?;
+        self.check_secrets(catalog)?;
         let named = catalog.assets.iter().map(|(digest, asset)| (*digest, asset.size)).collect();
         let held: BTreeMap<_, _> = self.assets().collect();
         check_agree("asset", &named, &held)?;
@@ -149,6 +164,21 @@ impl Bundle {
             if found != wanted {
                 return Err(ReferenceError::Size { kind: "asset", digest: digest.to_string(), wanted, found });
             }
+        }
+        Ok(())
+    }
+}
+
+impl Bundle {
+    /// The layer has just the slots that the catalog lists.
+    fn check_secrets(&self, catalog: &Catalog) -> Result<(), ReferenceError> {
+        let listed: BTreeSet<&SecretSlot> = catalog.secrets.iter().collect();
+        let held: BTreeSet<&SecretSlot> = self.inner.secrets.keys().collect();
+        if let Some(slot) = listed.difference(&held).next() {
+            return Err(ReferenceError::Secret { slot: slot.to_string(), found_in: "catalog", missing_in: "layer of secrets" });
+        }
+        if let Some(slot) = held.difference(&listed).next() {
+            return Err(ReferenceError::Secret { slot: slot.to_string(), found_in: "layer of secrets", missing_in: "catalog" });
         }
         Ok(())
     }
@@ -224,6 +254,7 @@ struct Blobs {
     catalog: Span,
     components: BTreeMap<ComponentDigest, Span>,
     assets: BTreeMap<AssetDigest, Span>,
+    secrets: Option<Span>,
 }
 
 impl Blobs {
@@ -233,26 +264,36 @@ impl Blobs {
             catalog: find_blob(members, "catalog", catalog.digest, catalog.size)?,
             components: find_blobs(members, "component", &manifest.components)?,
             assets: find_blobs(members, "asset", &manifest.assets)?,
+            secrets: manifest.secrets.map(|part| find_blob(members, "layer of secrets", part.digest, part.size)).transpose()?,
         };
+        if let Some(part) = &manifest.secrets {
+            check_cap("layer of secrets", part.digest, part.size, MAX_SECRETS)?;
+            blobs.check_apart(part.digest)?;
+        }
         check_cap("catalog", catalog.digest, catalog.size, MAX_CATALOG)?;
         for part in &manifest.components {
             check_cap("component", part.digest, part.size, MAX_COMPONENT)?;
         }
-        blobs.check_all_referenced(members, digest, catalog.digest)?;
+        blobs.check_all_referenced(members, digest, manifest)?;
         Ok(blobs)
     }
 
-    fn check_all_referenced(
-        &self,
-        members: &[Member],
-        manifest: BundleDigest,
-        catalog: CatalogDigest,
-    ) -> Result<(), BundleError> {
+    /// The layer of secrets is no other part too: a module could read it as that.
+    fn check_apart(&self, secrets: BlobDigest) -> Result<(), BundleError> {
+        let bytes = *secrets.bytes();
+        if self.components.contains_key(&Digest::from_bytes(bytes)) || self.assets.contains_key(&Digest::from_bytes(bytes)) {
+            return Err(BundleError::Reference(ReferenceError::SecretsElsewhere { digest: secrets.to_string() }));
+        }
+        Ok(())
+    }
+
+    fn check_all_referenced(&self, members: &[Member], digest: BundleDigest, manifest: &Manifest) -> Result<(), BundleError> {
         for member in members {
             let MemberName::Blob(blob) = member.name else { continue };
             let bytes = *blob.bytes();
-            let known = *manifest.bytes() == bytes
-                || *catalog.bytes() == bytes
+            let known = *digest.bytes() == bytes
+                || *manifest.catalog.digest.bytes() == bytes
+                || manifest.secrets.is_some_and(|part| *part.digest.bytes() == bytes)
                 || self.components.contains_key(&Digest::from_bytes(bytes))
                 || self.assets.contains_key(&Digest::from_bytes(bytes));
             if !known {
@@ -331,6 +372,11 @@ fn read_component(source: &dyn ReadAt, digest: ComponentDigest, span: Span) -> R
         return Err(BundleError::Reference(ReferenceError::NotComponent { digest: digest.to_string() }));
     }
     Ok(bytes)
+}
+
+fn read_secrets(source: &dyn ReadAt, digest: BlobDigest, span: Span) -> Result<Secrets, BundleError> {
+    let bytes = Zeroizing::new(read_blob(source, "layer of secrets", digest, span)?);
+    secrets::parse(&bytes).map_err(|source| BundleError::Document { document: "layer of secrets", source })
 }
 
 fn hash_asset(source: &dyn ReadAt, digest: AssetDigest, span: Span) -> Result<(), BundleError> {

@@ -14,7 +14,7 @@ fn write_sample(path: &Path, serial: u64, assets: &[AssetSource]) -> Result<Bund
     let component = component(b"x");
     let mut catalog = samples::catalog_of(&component, assets);
     catalog.serial = serial;
-    write(path, &catalog::encode(&catalog).unwrap(), &[(ComponentDigest::of(&component), &component)], assets)
+    write(path, &catalog::encode(&catalog).unwrap(), &[(ComponentDigest::of(&component), &component)], assets, None)
 }
 
 fn names(folder: &Path) -> Vec<String> {
@@ -115,4 +115,46 @@ fn the_file_has_the_permissions_of_any_new_file() {
     File::create(&plain).unwrap();
     let mode = |path: &Path| path.metadata().unwrap().permissions().mode();
     assert_eq!(mode(&path), mode(&plain));
+}
+
+/// A bundle with one secret, as a file; and without the layer if `layer` says so.
+fn with_secret(path: &Path, layer: bool) -> Result<BundleDigest, WriteError> {
+    let component = component(b"x");
+    let mut catalog = samples::catalog_of(&component, &[]);
+    let slot: crate::model::ids::SecretSlot = "file.motd/content".parse().unwrap();
+    let crate::model::catalog::State::Compiled { semantics, .. } = &mut catalog.resources[0].state else { panic!() };
+    semantics.assets.push(crate::model::asset::AssetRef::Secret(slot.clone()));
+    catalog.secrets.push(slot.clone());
+    let values = crate::model::secret::Secrets::from([(slot, crate::model::secret::SecretValue::of(&"Zq7#value".into()))]);
+    let layer = if layer { super::SecretLayer::new(&values, [7; super::SALT_BYTES]) } else { None };
+    let components = [(ComponentDigest::of(&component), component.as_slice())];
+    write(path, &catalog::encode(&catalog).unwrap(), &components, &[], layer.as_ref())
+}
+
+#[cfg(unix)]
+#[test]
+fn a_bundle_with_secrets_is_for_its_owner_alone_and_gives_them_back() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.wasm.tar");
+    std::fs::write(&path, "older").unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let digest = with_secret(&path, true).unwrap();
+    assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o7777, 0o600);
+    let bundle = Bundle::open(&path).unwrap();
+    assert_eq!(bundle.digest(), digest);
+    let catalog = bundle.catalog().unwrap();
+    assert_eq!(bundle.secrets()[&catalog.secrets[0]].json(), "Zq7#value");
+    assert!(!String::from_utf8_lossy(bundle.catalog_bytes()).contains("Zq7#"));
+    assert!(!format!("{bundle:?} {:?}", bundle.secrets()).contains("Zq7#"));
+}
+
+#[test]
+fn a_layer_without_what_the_catalog_lists_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.wasm.tar");
+    with_secret(&path, false).unwrap();
+    let error = Bundle::open(&path).unwrap().catalog().unwrap_err();
+    let told = std::error::Error::source(&error).unwrap().to_string();
+    assert_eq!(told, "the secret `file.motd/content` is in the catalog but not in the layer of secrets");
 }

@@ -74,6 +74,8 @@ pub(super) fn catalog_of(component: &[u8], assets: &[AssetSource]) -> Catalog {
         target_facts: BTreeMap::new(),
         modules: BTreeMap::from([("file".parse().unwrap(), module)]),
         assets: assets.iter().map(|asset| (asset.digest, Asset { size: asset.size })).collect(),
+        secrets: Vec::new(),
+        node_secrets: Vec::new(),
         resources: vec![resource("motd", assets)],
         edges: Vec::new(),
     }
@@ -86,7 +88,7 @@ pub(super) fn bundle_of(
     assets: &[AssetSource],
 ) -> Result<(Vec<u8>, BundleDigest), WriteError> {
     let components: Vec<_> = components.iter().map(|bytes| (ComponentDigest::of(bytes), *bytes)).collect();
-    let parts = Parts::new(catalog, &components, assets)?;
+    let parts = Parts::new(catalog, &components, assets, None)?;
     let mut bytes = Vec::new();
     parts.write_to(&mut Output { writer: &mut bytes, path: Path::new("memory") })?;
     Ok((bytes, parts.digest()))

@@ -12,9 +12,10 @@ use sha2::{Digest as _, Sha256};
 use crate::model::digest::{AssetDigest, BundleDigest, CatalogDigest, ComponentDigest};
 
 use super::archive::{BLOCK, BlobDigest, MemberName, header, padding};
-use super::limits::{MAX_ASSET, MAX_ASSETS, MAX_BUNDLE, MAX_CATALOG, MAX_COMPONENT, MAX_COMPONENTS};
+use super::limits::{MAX_ASSET, MAX_ASSETS, MAX_BUNDLE, MAX_CATALOG, MAX_COMPONENT, MAX_COMPONENTS, MAX_SECRETS};
 use super::oci::{self, LAYOUT, Manifest, Reference};
 use super::read::COMPONENT_PREAMBLE;
+use super::secrets::SecretLayer;
 
 /// How much of an asset is in memory at a time.
 const CHUNK: usize = 128 << 10;
@@ -112,7 +113,8 @@ impl WriteError {
 }
 
 /// Writes a bundle to `path`: beside it first, made durable, then renamed over whatever is there. The same input gives the same
-/// bytes. `catalog` is canonical JSON, of [`super::catalog::encode`]. Assets are streamed. Gives the bundle's digest.
+/// bytes. `catalog` is canonical JSON, of [`super::catalog::encode`]. Assets are streamed. A bundle with secrets can be read by its owner
+/// alone, from its first byte on. Gives the bundle's digest.
 ///
 /// # Errors
 /// See [`WriteError`]; the file at `path` is then as it was.
@@ -121,14 +123,15 @@ pub fn write(
     catalog: &[u8],
     components: &[(ComponentDigest, &[u8])],
     assets: &[AssetSource],
+    secrets: Option<&SecretLayer>,
 ) -> Result<BundleDigest, WriteError> {
-    let parts = Parts::new(catalog, components, assets)?;
+    let parts = Parts::new(catalog, components, assets, secrets)?;
     let failed = |action| move |source| WriteError::Io { action, path: path.to_owned(), source };
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    let mut staged = new_file(folder).map_err(failed("create a file beside"))?;
+    let mut staged = new_file(folder, secrets.is_some()).map_err(failed("create a file beside"))?;
     let mut output = BufWriter::with_capacity(CHUNK, staged.as_file_mut());
     parts.write_to(&mut Output { writer: &mut output, path })?;
     output.flush().map_err(failed("write"))?;
@@ -147,17 +150,20 @@ pub fn measure(
     catalog: &[u8],
     components: &[(ComponentDigest, &[u8])],
     assets: &[AssetSource],
+    secrets: Option<&SecretLayer>,
 ) -> Result<(BundleDigest, u64), WriteError> {
-    let parts = Parts::new(catalog, components, assets)?;
+    let parts = Parts::new(catalog, components, assets, secrets)?;
     Ok((parts.digest(), parts.size()))
 }
 
-/// A new file in `folder`, with the permissions that the process gives to any new file.
-fn new_file(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
+/// A new file in `folder`: for its owner alone if it is `private`, else with the permissions that the process gives to any new file.
+fn new_file(folder: &Path, private: bool) -> io::Result<tempfile::NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".bundle-").suffix(".tmp");
     #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(if private { 0o600 } else { 0o666 }));
+    #[cfg(not(unix))]
+    let _ = private;
     builder.tempfile_in(folder)
 }
 
@@ -208,6 +214,7 @@ impl<'a> Parts<'a> {
         catalog: &'a [u8],
         components: &[(ComponentDigest, &'a [u8])],
         assets: &'a [AssetSource],
+        secrets: Option<&'a SecretLayer>,
     ) -> Result<Self, WriteError> {
         check_size("the catalog".to_owned(), catalog.len() as u64, MAX_CATALOG)?;
         let catalog_digest = CatalogDigest::of(catalog);
@@ -215,7 +222,8 @@ impl<'a> Parts<'a> {
         let components = add_components(&mut blobs, components)?;
         let assets = add_assets(&mut blobs, assets)?;
         let catalog = Reference { digest: catalog_digest, size: catalog.len() as u64 };
-        let manifest = oci::render_manifest(&Manifest { catalog, components, assets });
+        let secrets = secrets.map(|layer| add_secrets(&mut blobs, layer)).transpose()?;
+        let manifest = oci::render_manifest(&Manifest { catalog, components, assets, secrets });
         let digest = BlobDigest::of(&manifest);
         let index = oci::render_index(Reference { digest, size: manifest.len() as u64 });
         blobs.insert(digest, Blob::Manifest(manifest));
@@ -294,6 +302,17 @@ fn add_assets<'a>(
     }
     check_count("assets", references.len(), MAX_ASSETS)?;
     Ok(references.into_iter().map(|(digest, size)| Reference { digest, size }).collect())
+}
+
+fn add_secrets<'a>(
+    blobs: &mut BTreeMap<BlobDigest, Blob<'a>>,
+    layer: &'a SecretLayer,
+) -> Result<Reference<BlobDigest>, WriteError> {
+    let bytes = layer.bytes();
+    check_size("the layer of secrets".to_owned(), bytes.len() as u64, MAX_SECRETS)?;
+    let digest = BlobDigest::of(bytes);
+    blobs.insert(digest, Blob::Bytes(bytes));
+    Ok(Reference { digest, size: bytes.len() as u64 })
 }
 
 fn write_asset(output: &mut Output<'_>, name: MemberName, asset: &AssetSource) -> Result<(), WriteError> {

@@ -20,6 +20,9 @@ mod sources;
 /// Where the policy of this machine is.
 pub const POLICY_PATH: &str = "/etc/runtime/policy.hcl";
 
+/// Where the secrets of this machine are.
+pub const SECRETS_PATH: &str = "/etc/runtime/secrets";
+
 /// The most resources at once that are taken on without being asked.
 const MAX_DEFAULT_PARALLELISM: usize = 16;
 
@@ -205,6 +208,7 @@ pub fn node_request(
         state_dir: state_dir(node, environment)?,
         // The policy is this machine's also for another root: what lies below a folder must not say what may be done to it.
         policy: node.policy.clone().or_else(|| environment.policy.clone()),
+        secrets_dir: run.and_then(|run| run.secrets_dir.clone()).unwrap_or_else(|| PathBuf::from(SECRETS_PATH)),
         cache: node.cache_dir.clone().or_else(|| environment.cache()),
         scratch: environment.scratch.clone(),
         program: environment.program.clone(),
@@ -295,7 +299,7 @@ mod tests {
     #[test]
     fn parallelism_is_bounded_by_default_and_free_when_given() {
         assert_eq!(request(&NodeOptions::default(), &user()).parallelism, MAX_DEFAULT_PARALLELISM);
-        let run = RunOptions { detailed_exitcode: false, parallelism: Some(200) };
+        let run = RunOptions { detailed_exitcode: false, parallelism: Some(200), secrets_dir: None };
         let wide = node_request(None, &NodeOptions::default(), RunMode::Apply, Some(&run), &user()).unwrap();
         assert_eq!(wide.parallelism, 200);
         assert_eq!(request(&NodeOptions::default(), &Environment { processors: 0, ..user() }).parallelism, 1);

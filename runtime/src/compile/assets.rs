@@ -7,9 +7,11 @@ use super::Compiler;
 use super::resource::Built;
 use crate::acquire::{AcquireError, Stored};
 use crate::language::diagnostic::Diagnostic;
+use crate::model::asset::AssetRef;
 use crate::model::catalog::State;
 use crate::model::digest::AssetDigest;
 use crate::model::expression::Place;
+use crate::model::ids::SecretSlot;
 
 /// An asset of a catalog.
 #[derive(Debug, Clone)]
@@ -54,6 +56,8 @@ pub(super) enum Origin {
     Local(String),
     /// An `https` address.
     Url(String),
+    /// They are sensitive, and known by this slot.
+    Secret(SecretSlot),
 }
 
 /// The assets of a catalog, as they gather: each content once.
@@ -74,19 +78,22 @@ impl Assets {
 
 impl Compiler {
     /// Gets everything that one draft waits for, by name; none if something cannot be had, which has been told.
-    pub(super) fn acquire(&self, built: &Built, assets: &mut Assets) -> Option<BTreeMap<String, AssetDigest>> {
+    pub(super) fn acquire(&self, built: &Built, assets: &mut Assets) -> Option<BTreeMap<String, AssetRef>> {
         let sensitive = match &built.resource.state {
             State::Compiled { semantics, .. } => semantics.sensitive,
             State::Deferred { .. } => false,
         };
         // Every source is tried, so that all that is wrong comes out at once.
-        let acquired: Vec<Option<(String, AssetDigest)>> = built
+        let acquired: Vec<Option<(String, AssetRef)>> = built
             .pending
             .iter()
             .map(|pending| {
+                if let Origin::Secret(slot) = &pending.origin {
+                    return Some((pending.name.clone(), AssetRef::Secret(slot.clone())));
+                }
                 let (digest, size, content) = self.acquire_one(pending)?;
                 assets.add(digest, Asset { size, sensitive, content });
-                Some((pending.name.clone(), digest))
+                Some((pending.name.clone(), AssetRef::Plain(digest)))
             })
             .collect();
         acquired.into_iter().collect()
@@ -103,6 +110,8 @@ impl Compiler {
                 self.evaluation.add(without_checksum(&pending.place));
                 return None;
             }
+            // They are known already, and go elsewhere.
+            (Origin::Secret(_), _) => return None,
         };
         let acquired = acquired.and_then(|(found, size, content)| match pending.checksum {
             Some(wanted) if wanted != found => Err(AcquireError::Mismatch { found }),
@@ -143,7 +152,7 @@ fn refused(pending: &Pending, error: &AcquireError) -> Diagnostic {
         return Diagnostic::error(place, summary).note(format!("it has {found}"));
     }
     let summary = match &pending.origin {
-        Origin::Text(_) => "the content cannot be taken along".to_owned(),
+        Origin::Text(_) | Origin::Secret(_) => "the content cannot be taken along".to_owned(),
         Origin::Local(path) => format!("the file `{path}` cannot be taken along"),
         // Without a query: it may hold a token.
         Origin::Url(address) => format!("`{}` cannot be fetched", address.split(['?', '#']).next().unwrap_or_default()),

@@ -51,7 +51,7 @@ impl Compiler {
         (!given.has_failed()).then_some(Drafted { state, compiled: None, pending: sources })
     }
 
-    fn gather(&self, gathering: &mut Gathering<'_>, part: Part) -> Option<BTreeMap<String, Expression>> {
+    fn gather(self: &Rc<Self>, gathering: &mut Gathering<'_>, part: Part) -> Option<BTreeMap<String, Expression>> {
         let declaration = gathering.declaration;
         let given = gathering.given.of(part);
         let block = match part {
@@ -63,9 +63,10 @@ impl Compiler {
         for attribute in block_attributes {
             let Ok(value) = given.value(&attribute.name) else { continue };
             let Some((value, place)) = value else { continue };
-            let residual = value.residual(&place);
-            gathering.origins.note_deferred(&residual, &place);
-            attributes.insert(attribute.name.clone(), residual);
+            let Ok((expression, secrets)) = given.travelling(&attribute.name, &value, &place) else { continue };
+            gathering.origins.note_deferred(&expression, &place);
+            attributes.insert(attribute.name.clone(), expression);
+            self.secrets.borrow_mut().extend(secrets);
             // Known values are checked here, as far as the module is not needed for it.
             let known = if value.is_known() { given.read(&attribute.name).ok()? } else { None };
             if !attribute.source {
@@ -86,7 +87,7 @@ impl Compiler {
 
     /// The given checksum of a source, if the type has an attribute for it: none within none where it cannot be had.
     fn checksum_of(
-        &self,
+        self: &Rc<Self>,
         declaration: &Declaration,
         part: Part,
         beside: &[Attribute],

@@ -19,8 +19,10 @@ use crate::language::diagnostic::Diagnostic;
 use crate::manifest::Declaration;
 use crate::model::asset::AssetRef;
 use crate::model::catalog::{Semantics, State};
+use crate::model::description::is_secret_slot;
 use crate::model::digest::AssetDigest;
 use crate::model::expression::Place;
+use crate::model::secret;
 
 /// A compiled declaration that waits for its assets.
 pub(super) struct Draft {
@@ -50,11 +52,16 @@ impl Compiler {
         given: &Given,
     ) -> Result<Draft, NoDraft> {
         let pending = self.pending(declaration, &compiled.assets, given)?;
-        let names = compiled.assets.iter().map(|request| (request.slot.clone(), AssetRef::placeholder(&request.slot)));
-        let names: BTreeMap<String, AssetRef> = names.collect();
+        // The name of sensitive bytes is known before them, and is the final one.
+        let name = |pending: &Pending| match &pending.origin {
+            Origin::Secret(slot) => AssetRef::Secret(slot.clone()),
+            _ => AssetRef::placeholder(&pending.name),
+        };
+        let names: BTreeMap<String, AssetRef> = pending.iter().map(|pending| (pending.name.clone(), name(pending))).collect();
         let assigned = self.assign(declaration, module, &compiled.desired, &pending, &names);
         let (desired, validated) = assigned.ok_or(NoDraft::Told)?;
         self.check_names(declaration, &validated, &names).ok_or(NoDraft::Told)?;
+        self.keep_secrets(declaration, given, &desired, &validated.semantics).ok_or(NoDraft::Told)?;
         Ok(Draft { compiled: compiled.desired, desired, validated, pending })
     }
 
@@ -94,13 +101,13 @@ impl Compiler {
         let acquired = self.acquire(&built, assets)?;
         let state = match &built.resource.state {
             State::Deferred { attributes, blocks, .. } => {
-                State::Deferred { attributes: attributes.clone(), sources: acquired, blocks: blocks.clone() }
+                let sources = acquired.into_iter().filter_map(|(path, asset)| Some((path, asset.digest()?))).collect();
+                State::Deferred { attributes: attributes.clone(), sources, blocks: blocks.clone() }
             }
             State::Compiled { semantics, .. } => {
                 // A state without assets has been validated as it is.
                 let Some(compiled) = built.compiled.take().filter(|_| !built.pending.is_empty()) else { return Some(built) };
-                let names = acquired.into_iter().map(|(slot, digest)| (slot, AssetRef::Plain(digest))).collect();
-                let (desired, validated) = self.final_state(&built, &compiled, semantics, names)?;
+                let (desired, validated) = self.final_state(&built, &compiled, semantics, acquired)?;
                 State::Compiled { desired, semantics: validated.semantics }
             }
         };
@@ -123,7 +130,7 @@ impl Compiler {
         let expected = Semantics { assets: assets.into_iter().collect(), ..draft.clone() };
         let Footprint { claims, effects, affected_paths } = &validated.footprint;
         let same_footprint = (claims, effects, affected_paths) == (&resource.claims, &resource.effects, &resource.affected_paths);
-        if validated.semantics == expected && same_footprint {
+        if validated.semantics == expected && same_footprint && self.same_slots(&resource.id, &desired) {
             return Some((desired, validated));
         }
         let what = "says something else of the final state than of the draft, beyond the names of its assets";
@@ -145,7 +152,7 @@ impl Compiler {
     fn pending_one(&self, declaration: &Declaration, request: &AssetRequest, given: &Given) -> Result<Pending, NoDraft> {
         let origin = match &request.source {
             AssetSource::Inline(text) => Origin::Text(Arc::from(text.as_bytes())),
-            AssetSource::Parameter(name) => Origin::Text(self.text_of(declaration, name, given)?),
+            AssetSource::Parameter(name) => self.text_of(declaration, name, given, request.checksum)?,
             AssetSource::Local(path) => Origin::Local(path.clone()),
             AssetSource::Url(address) => Origin::Url(address.clone()),
         };
@@ -161,9 +168,16 @@ impl Compiler {
     }
 
     /// The text of an attribute that is content.
-    fn text_of(&self, declaration: &Declaration, name: &str, given: &Given) -> Result<Arc<[u8]>, NoDraft> {
+    fn text_of(
+        &self,
+        declaration: &Declaration,
+        name: &str,
+        given: &Given,
+        checksum: Option<AssetDigest>,
+    ) -> Result<Origin, NoDraft> {
         match given.read_path(name) {
-            Ok(Some(Json::String(text))) => Ok(Arc::from(text.into_bytes())),
+            Ok(Some(Json::String(text))) => Ok(Origin::Text(Arc::from(text.into_bytes()))),
+            Ok(Some(told)) if is_secret_slot(&told) => self.secret_text(declaration, name, given, &told, checksum),
             Err(ParameterError::Deferred) => Err(NoDraft::Waits),
             Err(ParameterError::Failed) => Err(NoDraft::Told),
             Ok(_) | Err(ParameterError::Unknown) => {
@@ -171,6 +185,28 @@ impl Compiler {
                 Err(NoDraft::Told)
             }
         }
+    }
+
+    /// Sensitive text that is content. No digest of it is told, not even where it does not have its checksum.
+    fn secret_text(
+        &self,
+        declaration: &Declaration,
+        name: &str,
+        given: &Given,
+        told: &Json,
+        checksum: Option<AssetDigest>,
+    ) -> Result<Origin, NoDraft> {
+        let slot = secret::slot_of(told).ok().flatten().ok_or(NoDraft::Told)?;
+        let Some(content) = given.told(&slot).and_then(|value| value.content()) else {
+            self.broken(declaration, format!("asks for `{name}` as content, which is not text"));
+            return Err(NoDraft::Told);
+        };
+        if checksum.is_some_and(|wanted| AssetDigest::of(&content) != wanted) {
+            let place = self.place_at(declaration, name);
+            self.evaluation.add(Diagnostic::error(&place, "the content does not have the checksum that is given"));
+            return Err(NoDraft::Told);
+        }
+        Ok(Origin::Secret(slot))
     }
 
     /// The source that an attribute names where the resource is compiled on the node, to be taken along from here.

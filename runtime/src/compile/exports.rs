@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::Compiler;
 use super::parameters::Given;
 use crate::engine::{DefinitionError, Module, Parameters};
-use crate::language::value::{Marks, Value};
+use crate::language::value::Marks;
 use crate::manifest::{ExportError, Exported, Exports, Trail};
 use crate::model::description::Output;
 use crate::model::ids::ResourceId;
@@ -43,7 +43,7 @@ impl Exports for Scope {
             _ if given.has_failed() => Err(ExportError::Reported),
             Ok(_) | Err(DefinitionError::Parameter) if given.deferred().is_some() => Ok(Exported::Deferred(marks)),
             Ok(json) => {
-                let value = Value::from_json(&json).map_err(|error| ExportError::Refused(error.to_string()))?;
+                let value = given.reveal(&json).map_err(|error| refused(resource, canonical, &error))?;
                 Ok(Exported::Known(value.marked(&marks)))
             }
             Err(error) => Err(refused(resource, canonical, &error)),
@@ -51,7 +51,7 @@ impl Exports for Scope {
     }
 }
 
-fn refused(resource: &ResourceId, attribute: &str, error: &DefinitionError) -> ExportError {
+fn refused(resource: &ResourceId, attribute: &str, error: &dyn std::error::Error) -> ExportError {
     ExportError::Refused(format!("`{resource}.{attribute}` cannot be read: {error}"))
 }
 

@@ -18,7 +18,9 @@ mod origins;
 mod overlaps;
 mod parameters;
 mod resource;
+mod secrets;
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -32,6 +34,7 @@ use crate::manifest::{Declaration, Evaluation, Files, Inputs, Manifest};
 use crate::model::catalog::{self, CATALOG_VERSION, Catalog, LANGUAGE_VERSION};
 use crate::model::digest::AssetDigest;
 use crate::model::ids::{ResourceId, TypeName};
+use crate::model::secret::Secrets;
 
 pub use assets::{Asset, Content};
 
@@ -55,6 +58,8 @@ pub struct Compiled {
     pub catalog: Catalog,
     /// The bytes of its assets.
     pub assets: BTreeMap<AssetDigest, Asset>,
+    /// The sensitive values that it names.
+    pub secrets: Secrets,
 }
 
 /// Compiles `manifest`. It runs definitions, and does so on a thread of its own with a large stack.
@@ -80,13 +85,15 @@ struct Compiler {
     acquire: Arc<dyn Acquire>,
     modules: BTreeMap<TypeName, Module>,
     declared: BTreeMap<ResourceId, declared::Declared>,
+    /// What the catalog names, as it gathers.
+    secrets: RefCell<Secrets>,
 }
 
 impl Compiler {
     fn new(evaluation: Evaluation, sources: &Sources<'_>) -> Self {
         let modules = sources.modules.clone();
         let declared = declared::all(&evaluation, &modules);
-        Self { evaluation, acquire: Arc::clone(&sources.acquire), modules, declared }
+        Self { evaluation, acquire: Arc::clone(&sources.acquire), modules, declared, secrets: RefCell::default() }
     }
 
     /// The catalog; none if something is so wrong that there is no sense in going on. Messages say what.
@@ -103,7 +110,8 @@ impl Compiler {
         let (built, assets) = self.settle(built, &edges)?;
         let mut built: Vec<Option<resource::Built>> = built.into_iter().map(Some).collect();
         let resources = order.into_iter().map(|place| built[place].take().expect("each place occurs once").resource).collect();
-        Some(Compiled { catalog: self.catalog(resources, edges, &assets), assets })
+        let catalog = self.catalog(resources, edges, &assets);
+        Some(Compiled { catalog, assets, secrets: self.secrets.take() })
     }
 
     /// Drafts to final states, with the bytes that they wait for. Acquires nothing if anything has been found wrong before.
@@ -145,6 +153,8 @@ impl Compiler {
             target_facts: self.evaluation.facts_read(),
             modules: resources.iter().map(|r| (r.id.type_name.clone(), module(&r.id.type_name))).collect(),
             assets: assets.iter().map(|(digest, asset)| (*digest, catalog::Asset { size: asset.size })).collect(),
+            secrets: self.secrets.borrow().keys().cloned().collect(),
+            node_secrets: secrets::node_secrets(&resources),
             resources,
             edges,
         }

@@ -11,12 +11,14 @@ use super::exports::Scope;
 use super::origins::Origins;
 use crate::engine::{Child, ParameterError, Parameters};
 use crate::language::diagnostic::Diagnostic;
-use crate::language::value::{Marks, Value};
+use crate::language::slots::{self, RevealError, SlotPath, Told};
+use crate::language::value::{Marks, Value, ValueError};
 use crate::manifest::{Declaration, Part, Trail};
 use crate::model::attribute_path::AttributePath;
 use crate::model::description::{Attribute, BlockKind, holds_reserved_key};
-use crate::model::expression::{Kind, Place};
-use crate::model::ids::ResourceId;
+use crate::model::expression::{Expression, Kind, MAX_EXPRESSION_DEPTH, Place};
+use crate::model::ids::{ResourceId, SecretSlot};
+use crate::model::secret::{SecretValue, Secrets};
 
 /// The attributes of one declaration or one of its child blocks, evaluated as they are read.
 pub(super) struct Given {
@@ -36,6 +38,8 @@ struct Reads {
     /// The first attribute that was read and waits for the node.
     deferred: RefCell<Option<(Part, String)>>,
     failed: Cell<bool>,
+    /// The sensitive values that reading gave slots for.
+    told: RefCell<Told>,
 }
 
 impl Given {
@@ -78,14 +82,16 @@ impl Given {
         };
         let evaluated = compiler.evaluation.attribute(&self.id, self.part, spelling, &self.trail, &self.scope);
         let value = evaluated.map_err(|_| self.fail())?.ok_or(ParameterError::Unknown)?;
-        let marks = value.marks();
+        let attribute = self.descriptor(name)?;
+        let mut marks = value.marks();
+        if attribute.sensitive {
+            marks.join(&Marks::sensitive());
+        }
         self.note(&marks, name);
         let place = compiler.place_of(&self.id, self.part, name);
-        if marks.is_sensitive() && !value.is_known() {
-            return Err(self.refuse(secret_of_the_node(name, &place)));
-        }
-        if marks.is_sensitive() || self.descriptor(name)?.sensitive {
-            return Err(self.refuse(secret(name, &place)));
+        let told = attribute.identity || attribute.source || attribute.checksum_of.is_some();
+        if told && marks.is_sensitive() && value.is_known() {
+            return Err(self.refuse(plain_only(attribute, &place)));
         }
         Ok(Some((value, place)))
     }
@@ -112,6 +118,32 @@ impl Given {
 
     fn is_output(&self, resource: &ResourceId, name: &str) -> bool {
         self.scope.0.modules.get(&resource.type_name).is_some_and(|module| module.description().output(name).is_some())
+    }
+
+    /// The value of a slot that reading an attribute gave out.
+    pub(super) fn told(&self, slot: &SecretSlot) -> Option<SecretValue> {
+        self.reads.told.borrow().get(slot)?.json().map(|json| SecretValue::of(&json))
+    }
+
+    /// The value that a module's answer is.
+    pub(super) fn reveal(&self, json: &Json) -> Result<Value, RevealError> {
+        slots::reveal(json, &self.reads.told.borrow())
+    }
+
+    /// What travels of an attribute whose value waits for the node, and the sensitive values in it.
+    pub(super) fn travelling(&self, name: &str, value: &Value, place: &Place) -> Result<(Expression, Secrets), ParameterError> {
+        let sensitive = self.descriptor(name)?.sensitive;
+        let mut secrets = Secrets::new();
+        let expression = slots::travelling(value, sensitive, place);
+        match slots::extract(expression, &self.slot_path(name), &mut secrets) {
+            Ok(expression) if expression.depth() <= MAX_EXPRESSION_DEPTH => Ok((expression, secrets)),
+            Ok(_) => Err(self.refuse(Diagnostic::error(place, ValueError::ExpressionTooDeep.to_string()))),
+            Err(_) => Err(self.refuse(too_long(name, place))),
+        }
+    }
+
+    fn slot_path(&self, name: &str) -> SlotPath {
+        SlotPath::attribute(&self.id, &self.declaration().path(self.part, name))
     }
 
     /// The value of the attribute that a path leads to.
@@ -169,18 +201,17 @@ impl Given {
     }
 }
 
-fn secret(name: &str, place: &Place) -> Diagnostic {
-    Diagnostic::error(place, format!("the sensitive value of `{name}` cannot be put into a bundle"))
+/// Of attributes that decide what a resource claims, or which file goes along: their values are told.
+fn plain_only(attribute: &Attribute, place: &Place) -> Diagnostic {
+    let why = if attribute.identity { "it names what the resource manages" } else { "it says which bytes are taken along" };
+    Diagnostic::error(place, format!("`{}` cannot be sensitive: {why}", attribute.name))
         .label("sensitive")
-        .note("a bundle of this version has no place that keeps secrets")
         .hint("if it need not be kept secret, say so with `nonsensitive()`".to_owned())
 }
 
-fn secret_of_the_node(name: &str, place: &Place) -> Diagnostic {
-    Diagnostic::error(place, format!("the sensitive value of `{name}` cannot be handed to a module"))
-        .label("sensitive, and known on the node only")
-        .note("this version has no way to use on the node what a module may not see")
-        .hint("if it need not be kept secret, say so with `nonsensitive()`".to_owned())
+fn too_long(name: &str, place: &Place) -> Diagnostic {
+    let summary = format!("a sensitive part of `{name}` is nested too deep, or its keys are too long, to be given a name");
+    Diagnostic::error(place, summary).hint("mark the whole value with `sensitive()`".to_owned())
 }
 
 impl Parameters for Given {
@@ -200,10 +231,11 @@ impl Parameters for Given {
         }
         let checked = attribute.check(json);
         let checked = checked.map_err(|mismatch| self.refuse(Diagnostic::error(&place, mismatch.to_string())))?;
-        if let Some(json) = &checked {
-            self.note_addresses(attribute, json, &place)?;
-        }
-        Ok(checked)
+        let Some(json) = checked else { return Ok(None) };
+        self.note_addresses(attribute, &json, &place)?;
+        // What was checked is the value itself; what the module gets has a slot in the place of each sensitive part.
+        let concealed = slots::conceal(&value, attribute.sensitive, &self.slot_path(name), &mut self.reads.told.borrow_mut());
+        concealed.map_err(|_| self.refuse(too_long(name, &place)))
     }
 
     fn children(&self, block: &str) -> Result<Vec<Child>, ParameterError> {

@@ -12,6 +12,7 @@ use super::origins::Origins;
 use super::parameters::Given;
 use crate::engine::{DefinitionError, Footprint, Module, Parameters, Validated};
 use crate::language::diagnostic::Diagnostic;
+use crate::language::slots;
 use crate::language::value::{Data, Value};
 use crate::manifest::{Declaration, Part, Trail};
 use crate::model::catalog::{Control, Resource, Source, State};
@@ -151,10 +152,13 @@ impl Compiler {
             let summary = format!("`control {{ {word} }}` must be true or false, not {}", value.type_name());
             Diagnostic::error(&expression.place, summary)
         } else {
-            origins.note(&value.marks(), &expression.place);
             let residual = value.residual(&expression.place);
-            origins.note_deferred(&residual, &expression.place);
-            return Some(residual);
+            if !slots::holds_secret(&residual) {
+                origins.note(&value.marks(), &expression.place);
+                origins.note_deferred(&residual, &expression.place);
+                return Some(residual);
+            }
+            Diagnostic::error(&expression.place, "a secret cannot decide whether a resource is managed")
         };
         self.evaluation.add(message);
         None
@@ -169,13 +173,18 @@ impl Compiler {
         let place = self.place_of(&declaration.id, part, name);
         let message =
             Diagnostic::error(&place, format!("`{name}` cannot wait for the node: {why}")).label("known on the node only");
-        match given.output_of(name) {
-            Some(output) => message
+        if let Some(output) = given.output_of(name) {
+            return message
                 .note(format!("`{output}` is known once that resource has been applied, and never before"))
-                .hint("give a value that is known when the manifest is compiled, and tell it to both resources".to_owned()),
-            None => message
-                .hint("pass the facts of the node: `--target FACTS.json`, as `runtime facts --json` prints them".to_owned()),
+                .hint("give a value that is known when the manifest is compiled, and tell it to both resources".to_owned());
         }
+        let value = given.value(name).ok().flatten();
+        let secret = value.is_some_and(|(value, place)| slots::holds_secret(&value.residual(&place)));
+        let hint = match secret {
+            true => "a secret can be content, and part of other attributes that say so; name this one without it",
+            false => "pass the facts of the node: `--target FACTS.json`, as `runtime facts --json` prints them",
+        };
+        message.hint(hint.to_owned())
     }
 
     /// Tells of a module that breaks the contract.

@@ -18,6 +18,7 @@ mod module;
 mod purity;
 mod registration;
 mod session;
+mod watch;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -35,6 +36,7 @@ pub use lifecycle::{
 };
 pub use module::{MAX_COMPONENT_BYTES, Module};
 pub use session::{RecordedState, Session, TestedState};
+pub use watch::{MemoryWatch, watch_memories};
 
 /// Stack of a guest, in bytes.
 pub(crate) const WASM_STACK_BYTES: usize = 512 << 10;
@@ -89,5 +91,6 @@ fn configuration() -> wasmtime::Config {
         .wasm_memory64(false)
         .max_wasm_stack(WASM_STACK_BYTES)
         .async_stack_size(ASYNC_STACK_BYTES);
+    watch::apply(&mut config);
     config
 }

@@ -49,6 +49,7 @@ pub(super) fn recorded(inputs: serde_json::Value) -> Recorded {
         outputs: None,
         observed: Some(serde_json::json!({"mode": "0644"})),
         configuration: None,
+        secrets: None,
         converged: true,
     }
 }
@@ -224,9 +225,10 @@ fn state_is_recorded_with_the_settlement_and_counts_as_converged_until_the_next_
     let all = store.view().recorded_of(&owner()).unwrap();
     assert_eq!(all.len(), 2);
     assert_eq!(all[&"file.a".parse().unwrap()], record);
-    assert!(record.difference_is_drift(&inputs, &record.component));
-    assert!(!record.difference_is_drift(&serde_json::json!({}), &record.component));
-    assert!(!record.difference_is_drift(&inputs, &ComponentDigest::of(b"other")));
+    assert!(record.difference_is_drift(&inputs, &record.component, None));
+    assert!(!record.difference_is_drift(&serde_json::json!({}), &record.component, None));
+    assert!(!record.difference_is_drift(&inputs, &ComponentDigest::of(b"other"), None));
+    assert!(!record.difference_is_drift(&inputs, &record.component, Some("stamp")), "other sensitive values");
 
     let journal = Journal::start(store, run).unwrap();
     drop(journal.handle().intend_blocking(intention("file.a")).unwrap());

@@ -131,7 +131,7 @@ fn snippet(out: &mut String, sources: &Sources, place: &Place, label: &str, mark
     let _ = writeln!(out, "{:width$}--> {}", "", escape(&place.to_string()));
     let Some(source) = sources.get(&place.file) else { return };
     let column = place.column.saturating_sub(1) as usize;
-    let (text, column) = window(source.line(place.line), column);
+    let (text, column) = window(&source.shown(place.line), column);
     let length = (place.length as usize).clamp(1, text.chars().count().saturating_sub(column).max(1));
     let _ = writeln!(out, "{:width$} |", "");
     let _ = writeln!(out, "{:>width$} | {}", place.line, text.trim_end());

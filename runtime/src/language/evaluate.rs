@@ -22,7 +22,8 @@ use super::diagnostic::Diagnostic;
 use super::suggest;
 use super::value::{Data, Marks, Value, ValueError, check_left_over};
 use crate::model::expression::{Expression, Kind, Place};
-use crate::model::ids::ResourceId;
+use crate::model::ids::{ResourceId, SecretName, SecretSlot};
+use crate::model::secret::{SECRET_FUNCTION, SecretValue};
 
 /// How deep evaluation may go, through expressions, locals, templates and exports together.
 pub const MAX_EVALUATION_DEPTH: u32 = 512;
@@ -90,6 +91,25 @@ pub trait Scope {
     /// # Errors
     /// If it cannot be had.
     fn export(&self, resource: &ResourceId, attribute: &str, place: &Place, depth: u32) -> Evaluated;
+
+    /// `secret(NAME)`: known on the node only.
+    ///
+    /// # Errors
+    /// If it cannot be had there.
+    fn secret(&self, name: &SecretName, place: &Place) -> Evaluated {
+        let name = Expression::new(Kind::Literal(Json::String(name.to_string())), place);
+        let kind = Kind::Call { name: SECRET_FUNCTION.to_owned(), arguments: vec![name], expand: false };
+        let deferred = Value::deferred(Expression::new(kind, place), Marks::sensitive());
+        deferred.map_err(|error| Failure::of_value(place, error))
+    }
+
+    /// A sensitive value of the bundle's own layer.
+    ///
+    /// # Errors
+    /// If there is none.
+    fn slot(&self, slot: &SecretSlot, place: &Place) -> Evaluated {
+        Err(Failure::wrong(place, format!("the sensitive value `{slot}` is not known here")))
+    }
 
     /// `var.NAME`.
     ///
@@ -212,6 +232,8 @@ impl Evaluator<'_> {
             Kind::List(items) => self.list(items, place),
             Kind::Object(members) => self.object(members, place),
             Kind::For(each) => self.each(each, place),
+            Kind::Hidden(value) => self.hidden(value, place),
+            Kind::Secret(slot) => self.slot(slot, place),
             Kind::Fail(message) => Err(Failure::wrong(place, message.as_str())),
             Kind::Hole => Err(Failure::Reported),
         }
@@ -256,6 +278,14 @@ impl Evaluator<'_> {
 
     fn literal(&mut self, json: &Json, place: &Place) -> Evaluated {
         self.made(Value::from_json(json), place)
+    }
+
+    fn hidden(&mut self, value: &SecretValue, place: &Place) -> Evaluated {
+        Ok(self.literal(&value.json(), place)?.marked(&Marks::sensitive()))
+    }
+
+    fn slot(&mut self, slot: &SecretSlot, place: &Place) -> Evaluated {
+        Ok(self.scope.slot(slot, place)?.marked(&Marks::sensitive()))
     }
 
     fn export(&mut self, resource: &ResourceId, attribute: &str, place: &Place) -> Evaluated {

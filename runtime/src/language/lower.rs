@@ -183,6 +183,11 @@ impl<'s> Lowering<'s> {
         let name = call.name.name.as_str().to_owned();
         let name_place = self.place(call.name.name.span());
         let arguments: Vec<Expression> = call.args.iter().map(|argument| self.expression(argument)).collect();
+        if name == "sensitive" {
+            // What is written out there is not to be quoted in a message.
+            let literals = call.args.iter().zip(&arguments).filter(|(_, argument)| matches!(argument.kind, Kind::Literal(_)));
+            literals.filter_map(|(argument, _)| argument.span()).for_each(|span| self.source.hide(span));
+        }
         let expand = call.args.expand_final();
         let function = functions::find(&name).filter(|_| !call.name.is_namespaced());
         let Some(function) = function else {

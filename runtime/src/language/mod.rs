@@ -9,6 +9,7 @@ pub mod functions;
 pub mod names;
 pub mod number;
 pub mod parse;
+pub mod slots;
 pub mod source;
 pub mod suggest;
 pub mod value;

@@ -6,10 +6,11 @@ use serde_json::Value as Json;
 
 use super::evaluate::{Budget, Evaluated, Failure, Scope, evaluate, whole};
 use super::functions::{self, Run};
-use super::value::{Marks, Value};
+use super::value::Value;
 use crate::model::expression::{Expression, ForForm, Kind, Place};
-use crate::model::ids::ResourceId;
+use crate::model::ids::{ResourceId, SecretName, SecretSlot};
 use crate::model::kind::Unshown;
+use crate::model::secret::SECRET_FUNCTION;
 
 /// What an expression can read on the node.
 pub trait NodeScope {
@@ -20,15 +21,29 @@ pub trait NodeScope {
     ///
     /// # Errors
     /// With what stands in the way, in words.
-    fn export(&self, resource: &ResourceId, name: &str) -> Result<Settled, String>;
+    fn export(&self, resource: &ResourceId, name: &str) -> Result<Value, String>;
+
+    /// A sensitive value of the bundle's own layer.
+    ///
+    /// # Errors
+    /// With what stands in the way, in words.
+    fn slot(&self, slot: &SecretSlot) -> Result<Json, String>;
+
+    /// A secret of this node.
+    ///
+    /// # Errors
+    /// With what stands in the way, in words.
+    fn secret(&self, name: &SecretName) -> Result<Json, String>;
 }
 
-/// A value on the node. Its debug output says what kind it is, and no more.
+/// A value on the node: all of it known. Its debug output says what kind it is, and no more.
 #[derive(Clone, PartialEq)]
 pub struct Settled {
+    /// With its marks.
+    pub value: Value,
     /// The value.
     pub json: Json,
-    /// Whether the manifest, or the output that it came from, marks it or a part of it as sensitive.
+    /// Whether it, or a part of it, is sensitive.
     pub sensitive: bool,
 }
 
@@ -59,7 +74,7 @@ pub fn evaluate_on_node(expression: &Expression, scope: &dyn NodeScope) -> Resul
     let value = evaluate(expression, &on_node, 0).and_then(whole).map_err(|failure| to_error(failure, expression))?;
     let sensitive = value.marks().is_sensitive();
     let json = value.json().ok_or_else(|| error(&expression.place, "the value is still deferred"))?;
-    Ok(Settled { json, sensitive })
+    Ok(Settled { value, json, sensitive })
 }
 
 fn error(place: &Place, summary: &str) -> NodeError {
@@ -94,10 +109,17 @@ impl Scope for OnNode<'_> {
     }
 
     fn export(&self, resource: &ResourceId, attribute: &str, place: &Place, _depth: u32) -> Evaluated {
-        let Settled { json, sensitive } =
-            self.scope.export(resource, attribute).map_err(|message| Failure::fatal(place, message))?;
-        let value = Value::from_json(&json).map_err(|error| Failure::wrong(place, error.to_string()))?;
-        Ok(if sensitive { value.marked(&Marks::sensitive()) } else { value })
+        self.scope.export(resource, attribute).map_err(|message| Failure::fatal(place, message))
+    }
+
+    fn secret(&self, name: &SecretName, place: &Place) -> Evaluated {
+        let json = self.scope.secret(name).map_err(|message| Failure::fatal(place, message))?;
+        Value::from_json(&json).map_err(|error| Failure::wrong(place, error.to_string()))
+    }
+
+    fn slot(&self, slot: &SecretSlot, place: &Place) -> Evaluated {
+        let json = self.scope.slot(slot).map_err(|message| Failure::fatal(place, message))?;
+        Value::from_json(&json).map_err(|error| Failure::wrong(place, error.to_string()))
     }
 }
 
@@ -110,6 +132,12 @@ pub enum TravelError {
     /// A call with a wrong number of arguments.
     #[error("a call of `{0}` with a wrong number of arguments")]
     Arguments(&'static str),
+    /// `secret()` with something else than the name of a secret.
+    #[error("a call of `secret` without the name of a secret, written out")]
+    Secret,
+    /// A sensitive value of the controller, which never travels.
+    #[error("a sensitive value")]
+    Hidden,
     /// A name that nothing around it binds.
     #[error("the name `{}` is not bound", _0.escape_debug())]
     Unbound(String),
@@ -126,6 +154,15 @@ pub fn check_travelled(expression: &Expression) -> Result<(), TravelError> {
 fn check<'e>(expression: &'e Expression, bound: &mut Vec<&'e str>) -> Result<(), TravelError> {
     match &expression.kind {
         Kind::Iterator(name) if !bound.contains(&name.as_str()) => return Err(TravelError::Unbound(name.clone())),
+        Kind::Hidden(_) => return Err(TravelError::Hidden),
+        Kind::Call { name, arguments, expand } if name == SECRET_FUNCTION => {
+            return match arguments.as_slice() {
+                [Expression { kind: Kind::Literal(Json::String(name)), .. }] if !expand => {
+                    name.parse::<SecretName>().map(drop).map_err(|_| TravelError::Secret)
+                }
+                _ => Err(TravelError::Secret),
+            };
+        }
         Kind::Call { name, arguments, expand } => {
             let function = functions::find(name).ok_or_else(|| TravelError::Function(name.clone()))?;
             if matches!(function.run, Run::Special(special) if special.reads_files()) {
@@ -162,6 +199,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::language::marks::Marks;
 
     struct Node;
 
@@ -170,12 +208,20 @@ mod tests {
             (path == ["hostname"]).then(|| json!("web1"))
         }
 
-        fn export(&self, resource: &ResourceId, name: &str) -> Result<Settled, String> {
+        fn export(&self, resource: &ResourceId, name: &str) -> Result<Value, String> {
             match name {
-                "path" => Ok(Settled { json: json!("/x"), sensitive: false }),
-                "token" => Ok(Settled { json: json!("t"), sensitive: true }),
+                "path" => Ok(Value::text("/x").unwrap()),
+                "token" => Ok(Value::text("t").unwrap().marked(&Marks::sensitive())),
                 _ => Err(format!("`{resource}` failed")),
             }
+        }
+
+        fn slot(&self, slot: &SecretSlot) -> Result<Json, String> {
+            if slot.as_str() == "file.a/content#0" { Ok(json!("hunter2")) } else { Err(format!("no `{slot}`")) }
+        }
+
+        fn secret(&self, name: &SecretName) -> Result<Json, String> {
+            if name.as_str() == "db" { Ok(json!("hunter3")) } else { Err(format!("no `{name}`")) }
         }
     }
 
@@ -191,7 +237,8 @@ mod tests {
     fn facts_and_outputs_are_read() {
         let settled =
             settle(json!(["template", "a.hcl:1:1+1", ["fact", "1:3+4", "hostname"], ["export", "1:9+1", "file.a", "path"]]));
-        assert_eq!(settled.unwrap(), Settled { json: json!("web1/x"), sensitive: false });
+        let settled = settled.unwrap();
+        assert_eq!((settled.json, settled.sensitive), (json!("web1/x"), false));
         let settled = settle(json!(["call", "a.hcl:1:1+1", "sensitive", ["fact", "1:3+4", "hostname"]]));
         assert!(settled.unwrap().sensitive);
         let failed = settle(json!(["export", "a.hcl:1:9+1", "file.a", "mode"])).unwrap_err();
@@ -208,6 +255,38 @@ mod tests {
         assert!(made.sensitive && made.json == json!("t-x"));
         let revealed = settle(json!(["call", "a.hcl:1:1+1", "nonsensitive", token])).unwrap();
         assert!(!revealed.sensitive);
+    }
+
+    #[test]
+    fn what_is_made_of_a_secret_is_sensitive_part_by_part() {
+        let slot = json!(["secret", "a.hcl:1:1+1", "file.a/content#0"]);
+        let secret = json!(["call", "a.hcl:1:1+1", "secret", ["literal", "1:1+1", "db"]]);
+        let within = |node: &Json| {
+            let mut node = node.clone();
+            node[1] = json!("1:1+1");
+            node
+        };
+        for one in [&slot, &secret] {
+            let settled = settle(json!(["template", "a.hcl:1:1+1", ["literal", "1:1+1", "x"], within(one)])).unwrap();
+            assert!(settled.sensitive && settled.json.as_str().unwrap().starts_with("xhunter"));
+            assert!(!format!("{settled:?}").contains("hunter"));
+            let revealed = settle(json!(["call", "a.hcl:1:1+1", "nonsensitive", within(one)])).unwrap();
+            assert!(!revealed.sensitive);
+        }
+        let list = settle(json!(["list", "a.hcl:1:1+1", ["literal", "1:1+1", "x"], within(&slot)])).unwrap();
+        assert!(list.sensitive && !list.value.own_marks().is_sensitive());
+        let missing = json!(["call", "a.hcl:1:1+1", "secret", ["literal", "1:1+1", "no"]]);
+        assert_eq!(settle(missing).unwrap_err().to_string(), "no `no`");
+    }
+
+    #[test]
+    fn the_name_of_a_secret_travels_written_out() {
+        let checked = |json| check_travelled(&expression(json));
+        let call = |argument: Json| json!(["call", "a:1:1+1", "secret", argument]);
+        assert_eq!(checked(call(json!(["literal", "1:1+1", "db"]))), Ok(()));
+        for bad in [json!(["literal", "1:1+1", "../db"]), json!(["literal", "1:1+1", 1]), json!(["fact", "1:1+1", "a"])] {
+            assert_eq!(checked(call(bad)), Err(TravelError::Secret));
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::model::expression::Place;
 
@@ -18,7 +18,12 @@ pub struct Source {
     lines: Vec<usize>,
     /// Characters before each multiple of [`STRIDE`].
     counted: Vec<u32>,
+    /// Parts that are not shown, as ranges of bytes.
+    hidden: Mutex<Vec<Range<usize>>>,
 }
+
+/// What stands in the place of a character that is not shown.
+const HIDDEN: char = '\u{2022}';
 
 impl fmt::Debug for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -35,7 +40,28 @@ impl Source {
         for block in bytes.chunks(STRIDE) {
             counted.push(counted[counted.len() - 1] + count_characters(block));
         }
-        Self { name: name.into(), text, lines, counted }
+        Self { name: name.into(), text, lines, counted, hidden: Mutex::default() }
+    }
+
+    /// A text of which no character is shown: all of it may be sensitive.
+    pub fn private(name: &str, text: String) -> Self {
+        let source = Self::new(name, text);
+        source.hide(0..source.text.len());
+        source
+    }
+
+    /// Has a range of bytes not shown from now on: a sensitive value that is written out there.
+    pub fn hide(&self, range: Range<usize>) {
+        self.hidden.lock().unwrap_or_else(PoisonError::into_inner).push(range);
+    }
+
+    /// A line as it may be shown: one character for each of its own.
+    pub fn shown(&self, number: u32) -> String {
+        let line = self.line(number);
+        let start = line.as_ptr() as usize - self.text.as_ptr() as usize;
+        let hidden = self.hidden.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_hidden = |at: usize| hidden.iter().any(|range| range.contains(&(start + at)));
+        line.char_indices().map(|(at, c)| if is_hidden(at) && !c.is_whitespace() { HIDDEN } else { c }).collect()
     }
 
     /// Its name.
@@ -109,6 +135,16 @@ impl Sources {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_hidden_is_not_shown_and_keeps_its_columns() {
+        let source = Source::new("a", "é = \"hush\" # x\nb = 1\n".to_owned());
+        let start = source.text().find("hush").unwrap();
+        source.hide(start..start + 4);
+        assert_eq!((source.shown(1).as_str(), source.shown(2).as_str()), ("é = \"••••\" # x", "b = 1"));
+        assert_eq!(Source::private("a", "a = 1\n".to_owned()).shown(1), "• • •");
+        assert_eq!(source.shown(99), "");
+    }
 
     #[test]
     fn places_count_characters_on_lines() {

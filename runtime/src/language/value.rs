@@ -10,6 +10,7 @@ use super::diagnostic::Diagnostic;
 pub use super::marks::Marks;
 use super::number;
 use crate::model::expression::{Expression, Kind, MAX_EXPRESSION_DEPTH, Place};
+use crate::model::secret::SecretValue;
 
 /// The most that a value may weigh: roughly its bytes as JSON, shared parts counted each time that they occur.
 pub const MAX_WEIGHT: u64 = 64 << 20;
@@ -311,22 +312,40 @@ impl Value {
         })
     }
 
-    /// An expression that gives the value on the node: known parts are literals.
+    /// An expression that gives the value on the node: known parts are literals, and those that are sensitive [`Kind::Hidden`].
     pub fn residual(&self, place: &Place) -> Expression {
-        if let Some(json) = self.is_known().then(|| self.json()).flatten() {
-            return Expression::new(Kind::Literal(json), place);
+        self.residual_within(place, false)
+    }
+
+    /// As [`Self::residual`], where `sensitive` says whether what holds the value is.
+    pub(super) fn residual_within(&self, place: &Place, sensitive: bool) -> Expression {
+        let sensitive = sensitive || self.marks.is_sensitive();
+        if self.known && (sensitive || !self.marks().is_sensitive()) {
+            return Expression::new(self.known_kind(sensitive), place);
         }
         match &self.data {
-            Data::List(items) => Expression::new(Kind::List(items.iter().map(|item| item.residual(place)).collect()), place),
+            Data::List(items) => {
+                let items = items.iter().map(|item| item.residual_within(place, sensitive)).collect();
+                Expression::new(Kind::List(items), place)
+            }
             Data::Object(members) => {
                 let key = |key: &String| Expression::new(Kind::Literal(Json::String(key.clone())), place);
-                let members = members.iter().map(|(name, value)| (key(name), value.residual(place))).collect();
-                Expression::new(Kind::Object(members), place)
+                let member = |(name, value): (&String, &Value)| (key(name), value.residual_within(place, sensitive));
+                Expression::new(Kind::Object(members.iter().map(member).collect()), place)
             }
             Data::Deferred(expression) => expression.as_ref().clone(),
             Data::Failed(error) => Expression::new(Kind::Fail(error.summary.clone()), error.place.as_ref().unwrap_or(place)),
             // Everything else is known.
             _ => Expression::new(Kind::Literal(Json::Null), place),
+        }
+    }
+
+    fn known_kind(&self, sensitive: bool) -> Kind {
+        match self.json().unwrap_or(Json::Null) {
+            // That there is no value is no secret.
+            Json::Null => Kind::Literal(Json::Null),
+            json if sensitive => Kind::Hidden(SecretValue::of(&json)),
+            json => Kind::Literal(json),
         }
     }
 }
@@ -362,6 +381,7 @@ fn weigh(expression: &Expression) -> u64 {
     expression.walk(&mut |part| {
         weight = weight.saturating_add(match &part.kind {
             Kind::Literal(json) => 24 + json_weight(json),
+            Kind::Hidden(value) => 24 + value.text().len() as u64,
             Kind::Fail(message) => 24 + message.len() as u64,
             _ => 48,
         });

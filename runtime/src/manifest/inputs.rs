@@ -62,7 +62,8 @@ impl Inputs {
     /// # Errors
     /// With everything that is wrong with the file.
     pub fn file(&mut self, name: &str, text: String) -> Result<(), Diagnostics> {
-        let source = Arc::new(Source::new(name, text));
+        // Any of its values may be for a sensitive variable.
+        let source = Arc::new(Source::private(name, text));
         self.sources.add(source.clone());
         let errors = if name.ends_with(".json") { self.json(&source) } else { self.hcl(&source) };
         if errors.is_empty() { Ok(()) } else { Err(Diagnostics { list: errors, sources: self.sources.clone() }) }

@@ -218,6 +218,10 @@ impl Reader<'_> {
             message.label = error.to_string();
         }
         let sensitive = self.constant_as(&found, "sensitive", "`true` or `false`", serde_json::Value::as_bool);
+        if sensitive.as_ref().is_some_and(|(sensitive, _)| *sensitive) {
+            let span = found.attributes.get("default").and_then(|attribute| attribute.value.span());
+            span.into_iter().for_each(|span| self.source.hide(span));
+        }
         let description = self.text(&found, "description");
         Variable {
             type_,

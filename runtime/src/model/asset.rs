@@ -34,6 +34,14 @@ impl AssetRef {
             Self::Secret(_) => None,
         }
     }
+
+    /// The slot, of bytes that only the host sees.
+    pub fn slot(&self) -> Option<&SecretSlot> {
+        match self {
+            Self::Plain(_) => None,
+            Self::Secret(slot) => Some(slot),
+        }
+    }
 }
 
 /// Text that names no asset.

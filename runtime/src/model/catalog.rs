@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 use super::asset::AssetRef;
 use super::digest::{AssetDigest, ComponentDigest};
 use super::expression::{Expression, Place};
-use super::ids::{OwnerName, ResourceId, TypeName};
+use super::ids::{OwnerName, ResourceId, SecretName, SecretSlot, TypeName};
 use super::key::{Key, escape};
 use super::kind::Unshown;
 
@@ -45,6 +45,10 @@ pub struct Catalog {
     pub modules: BTreeMap<TypeName, Module>,
     /// The assets that resources name.
     pub assets: BTreeMap<AssetDigest, Asset>,
+    /// Slots of sensitive values, which the bundle's own layer holds; sorted.
+    pub secrets: Vec<SecretSlot>,
+    /// Secrets of the node that expressions read; sorted.
+    pub node_secrets: Vec<SecretName>,
     /// Every resource, in an order that respects `edges`.
     pub resources: Vec<Resource>,
     /// What must go before what; sorted, each pair at most once for a reason.

@@ -11,8 +11,9 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use super::ids::ResourceId;
+use super::ids::{ResourceId, SecretSlot};
 use super::kind::kind_of;
+use super::secret::SecretValue;
 
 /// How many nodes a path from the root of an expression may have; the nesting of a literal's JSON counts too.
 pub const MAX_EXPRESSION_DEPTH: usize = 64;
@@ -132,6 +133,10 @@ pub enum Kind {
     Object(Vec<(Expression, Expression)>),
     /// `[for …]`, `{for …}` or `%{ for … }`.
     For(Box<For>),
+    /// A sensitive value that the controller knows. Never travels: [`Kind::Secret`] takes its place in a catalog.
+    Hidden(SecretValue),
+    /// A sensitive value of the bundle's own layer.
+    Secret(SecretSlot),
     /// An error that the controller met in a part that it could not know to be needed. Evaluating it fails with this message.
     Fail(String),
     /// Something that could not be read, which has been told where it stands. Evaluating it fails without telling again; never travels.
@@ -260,6 +265,7 @@ impl Expression {
         match &self.kind {
             Kind::Literal(_) | Kind::Variable(_) | Kind::Local(_) | Kind::Fact(_) | Kind::Export { .. } => Vec::new(),
             Kind::Address(_) | Kind::Iterator(_) | Kind::Fail(_) | Kind::Hole => Vec::new(),
+            Kind::Hidden(_) | Kind::Secret(_) => Vec::new(),
             Kind::Template(parts) | Kind::List(parts) => parts.iter().collect(),
             Kind::Call { arguments, .. } => arguments.iter().collect(),
             Kind::Get { of, .. } | Kind::Not(of) | Kind::Negate(of) => vec![of],
@@ -280,10 +286,39 @@ impl Expression {
         }
     }
 
+    /// The same with `change` done to every part that has no parts of its own.
+    #[must_use]
+    pub fn map_leaves(self, change: &mut dyn FnMut(Kind) -> Kind) -> Self {
+        let Self { kind, place } = self;
+        let mut one = |part: Box<Expression>| Box::new(part.map_leaves(change));
+        let kind = match kind {
+            Kind::Get { of, name } => Kind::Get { of: one(of), name },
+            Kind::Not(of) => Kind::Not(one(of)),
+            Kind::Negate(of) => Kind::Negate(one(of)),
+            Kind::Index { of, key } => Kind::Index { of: one(of), key: one(key) },
+            Kind::Splat { of, name, each } => Kind::Splat { of: one(of), name, each: one(each) },
+            Kind::If { condition, then, otherwise } => {
+                Kind::If { condition: one(condition), then: one(then), otherwise: one(otherwise) }
+            }
+            Kind::Binary { operator, left, right } => Kind::Binary { operator, left: one(left), right: one(right) },
+            Kind::Template(parts) => Kind::Template(map_all(parts, change)),
+            Kind::List(parts) => Kind::List(map_all(parts, change)),
+            Kind::Call { name, arguments, expand } => Kind::Call { name, arguments: map_all(arguments, change), expand },
+            Kind::Object(members) => {
+                let mut member = |(key, value): (Self, Self)| (key.map_leaves(change), value.map_leaves(change));
+                Kind::Object(members.into_iter().map(&mut member).collect())
+            }
+            Kind::For(each) => Kind::For(Box::new(each.map_leaves(change))),
+            leaf => change(leaf),
+        };
+        Self { kind, place }
+    }
+
     /// The longest path from here, in nodes.
     pub fn depth(&self) -> usize {
         let beneath = match &self.kind {
             Kind::Literal(json) => json_depth(json),
+            Kind::Hidden(value) => json_depth(&value.json()),
             _ => self.children().into_iter().map(Self::depth).max().unwrap_or(0),
         };
         beneath + 1
@@ -296,6 +331,23 @@ impl Expression {
             child.walk(visit);
         }
     }
+}
+
+impl For {
+    fn map_leaves(self, change: &mut dyn FnMut(Kind) -> Kind) -> Self {
+        let Self { key, value, of, condition, form, body } = self;
+        let of = of.map_leaves(change);
+        let condition = condition.map(|condition| condition.map_leaves(change));
+        let form = match form {
+            ForForm::Object { key, group } => ForForm::Object { key: key.map_leaves(change), group },
+            plain => plain,
+        };
+        Self { key, value, of, condition, form, body: body.map_leaves(change) }
+    }
+}
+
+fn map_all(parts: Vec<Expression>, change: &mut dyn FnMut(Kind) -> Kind) -> Vec<Expression> {
+    parts.into_iter().map(|part| part.map_leaves(change)).collect()
 }
 
 /// The nesting of lists and objects in `json`; 0 for a scalar.

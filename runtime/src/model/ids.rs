@@ -103,9 +103,22 @@ name_type! {
 }
 
 name_type! {
+    /// The name of a secret that the node's owner keeps, and of its file.
+    SecretName, "secret name", "letters, digits, `_`, `-` and `.`, starting with a letter, digit or `_`, at most 127 bytes",
+    |text| !text.is_empty() && text.len() <= 127 && is_word(text, b"-.") && !text.starts_with(['-', '.'])
+}
+
+name_type! {
     /// A run's identifier: 32 lower-case hex digits, random.
     RunId, "run id", "32 lower-case hex digits",
     |text| text.len() == 32 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+impl SecretSlot {
+    /// The resource whose slot it is: what stands before the first `/`.
+    pub fn resource(&self) -> Option<ResourceId> {
+        self.0.split_once('/')?.0.parse().ok()
+    }
 }
 
 /// A resource's address in its catalog, `file.motd`.
@@ -169,6 +182,12 @@ mod tests {
         for bad in ["", "-a", ".a", "a/b", "a b", "a\n"] {
             assert!(bad.parse::<ResourceName>().is_err(), "{bad}");
         }
+        for bad in ["", ".", "..", "a/b", "-a", ".a", "a b", "a\0", &"a".repeat(128)] {
+            assert!(bad.parse::<SecretName>().is_err(), "{bad}");
+        }
+        let slot = |text: &str| text.parse::<SecretSlot>().unwrap().resource().map(|id| id.to_string());
+        assert_eq!(slot("file.a.b/content/0"), Some("file.a.b".into()));
+        assert_eq!((slot("file.a"), slot("/content")), (None, None));
         assert_eq!("file.a.b".parse::<ResourceId>().unwrap().name.as_str(), "a.b");
         assert!("file".parse::<ResourceId>().is_err());
     }

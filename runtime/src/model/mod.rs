@@ -13,4 +13,5 @@ pub mod ids;
 pub mod key;
 pub mod kind;
 pub mod report;
+pub mod secret;
 pub mod units;

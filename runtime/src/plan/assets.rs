@@ -7,6 +7,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 use host_functions::assets::AssetSource;
 use host_functions::digest::Digest;
 
+use zeroize::Zeroizing;
+
+use super::secrets::RunSecrets;
 use crate::bundle::Bundle;
 use crate::model::digest::AssetDigest;
 
@@ -14,19 +17,25 @@ use crate::model::digest::AssetDigest;
 pub struct RunAssets {
     bundle: Bundle,
     made: RwLock<Made>,
+    secrets: Arc<RunSecrets>,
 }
 
 /// Content that deferred values became, by digest.
 pub(super) type Made = BTreeMap<AssetDigest, Arc<[u8]>>;
 
 impl RunAssets {
-    pub(super) fn new(bundle: Bundle, made: Made) -> Self {
-        Self { bundle, made: RwLock::new(made) }
+    pub(super) fn new(bundle: Bundle, made: Made, secrets: Arc<RunSecrets>) -> Self {
+        Self { bundle, made: RwLock::new(made), secrets }
     }
 
     /// Adds what a resource became at its turn.
     pub(super) fn add(&self, made: Made) {
         self.made.write().unwrap_or_else(PoisonError::into_inner).extend(made);
+    }
+
+    /// The sensitive ones.
+    pub fn secrets(&self) -> &Arc<RunSecrets> {
+        &self.secrets
     }
 
     fn made(&self, digest: AssetDigest) -> Option<Arc<[u8]>> {
@@ -44,6 +53,10 @@ impl AssetSource for RunAssets {
             Some(bytes) => Some(bytes.len() as u64),
             None => self.bundle.asset_size(asset(digest)).ok(),
         }
+    }
+
+    fn secret(&self, slot: &str) -> Option<Zeroizing<Vec<u8>>> {
+        self.secrets.content(slot)
     }
 
     fn open(&self, digest: &Digest) -> io::Result<Box<dyn Read + Send>> {

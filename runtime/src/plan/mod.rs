@@ -12,10 +12,12 @@ mod inspect;
 mod outputs;
 mod resolve;
 pub(crate) mod rights;
+mod secrets;
 mod sources;
 mod values;
 mod waiting;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use host_functions::Node;
@@ -26,14 +28,17 @@ use self::resolve::Settled;
 use self::sources::Sources;
 use self::waiting::Settler;
 use crate::engine::{AttemptLimits, Module, Safety};
+use crate::model::asset::AssetRef;
 use crate::model::catalog::{Claim, Resource, Semantics};
-use crate::model::ids::ResourceId;
+use crate::model::ids::{ResourceId, SecretSlot};
 use crate::model::report::{Action, EffectClass, Failure, Outcome, Phase, ResourceReport};
+use crate::model::secret;
 use crate::receipt::{Admitted, AdmittedModule};
 
 pub use assets::RunAssets;
 pub use groups::Groups;
 pub use outputs::{Available, Outputs};
+pub use secrets::RunSecrets;
 pub use waiting::Waiting;
 
 /// What each resource is held to, in catalog order.
@@ -74,6 +79,8 @@ pub struct Ready {
     pub claims: Vec<Claim>,
     /// What the node added.
     pub safety: Safety,
+    /// The slots that its desired state names.
+    pub secrets: BTreeSet<SecretSlot>,
     /// What its host calls are held against.
     pub rights: Rights,
     /// Its deadline and memory.
@@ -87,14 +94,21 @@ impl Ready {
     }
 }
 
-/// Settles every resource of `admitted` on `node`.
+impl Plan {
+    /// Whether a resource of it names a sensitive value.
+    pub fn names_secrets(&self) -> bool {
+        self.resources.iter().any(|planned| matches!(planned, Planned::Ready(ready) if !ready.secrets.is_empty()))
+    }
+}
+
+/// Settles every resource of `admitted` on `node`, with these sensitive values.
 ///
 /// Runs definitions and inspections, so it blocks: call it outside asynchronous code, with the runtime that attempts use.
-pub fn plan(admitted: &Admitted, node: &Arc<Node>, runtime: &tokio::runtime::Handle) -> Plan {
-    let outputs = Outputs::default();
-    let sources = Arc::new(Sources::new(admitted, node.facts(), outputs.clone()));
+pub fn plan(admitted: &Admitted, secrets: RunSecrets, node: &Arc<Node>, runtime: &tokio::runtime::Handle) -> Plan {
+    let (outputs, secrets) = (Outputs::default(), Arc::new(secrets));
+    let sources = Arc::new(Sources::new(admitted, node.facts(), outputs.clone(), Arc::clone(&secrets)));
     let (settled, made) = crate::engine::on_large_stack(|| resolve::settle_all(&sources));
-    let assets = Arc::new(RunAssets::new(admitted.bundle.clone(), made));
+    let assets = Arc::new(RunAssets::new(admitted.bundle.clone(), made, secrets));
     let groups = Groups::default();
     let settler = Settler { sources, node: Arc::clone(node), assets: Arc::clone(&assets), groups: groups.clone() };
     let settler = Arc::new(settler);
@@ -124,7 +138,11 @@ struct KnownState {
 }
 
 fn ready(admitted: &AdmittedModule, resource: &Resource, state: KnownState) -> Ready {
+    let mut secrets: BTreeSet<SecretSlot> = state.semantics.assets.iter().filter_map(AssetRef::slot).cloned().collect();
+    // Where the key is used otherwise the resource was refused before.
+    let _ = secret::add_slots(&state.desired, &mut secrets);
     Ready {
+        secrets,
         id: resource.id.clone(),
         module: admitted.module.clone(),
         claims: resource.claims.clone(),

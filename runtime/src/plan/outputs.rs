@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use serde_json::Value as Json;
 
-use crate::language::Settled;
+use crate::language::value::{Marks, Value};
 use crate::model::catalog::Resource;
 use crate::model::description::Output;
 use crate::model::ids::ResourceId;
@@ -39,7 +39,7 @@ impl Outputs {
     ///
     /// # Errors
     /// If it is not known.
-    pub(super) fn read(&self, id: &ResourceId, output: &Output) -> Result<Settled, Unread> {
+    pub(super) fn read(&self, id: &ResourceId, output: &Output) -> Result<Value, Unread> {
         let available = self.0.read().unwrap_or_else(PoisonError::into_inner).get(id).cloned();
         let unread = |why| Unread { resource: id.clone(), output: output.name.clone(), why };
         let json = match available.as_deref() {
@@ -53,7 +53,8 @@ impl Outputs {
         if !output.output_type.accepts(json) {
             return Err(unread(Why::OtherType));
         }
-        Ok(Settled { json: json.clone(), sensitive: output.sensitive })
+        let value = Value::from_json(json).map_err(|_| unread(Why::OtherType))?;
+        Ok(if output.sensitive { value.marked(&Marks::sensitive()) } else { value })
     }
 }
 
@@ -141,8 +142,8 @@ mod tests {
         outputs.note(id("a"), Available::Known(json!({"id": "x", "token": "t", "size": 1})));
         outputs.note(id("b"), Available::Silent);
         let read = |name: &str, output: &Output| outputs.clone().read(&id(name), output);
-        assert_eq!(read("a", &output("id", false)), Ok(Settled { json: json!("x"), sensitive: false }));
-        assert!(read("a", &output("token", true)).unwrap().sensitive);
+        assert_eq!(read("a", &output("id", false)), Ok(Value::text("x").unwrap()));
+        assert!(read("a", &output("token", true)).unwrap().marks().is_sensitive());
         assert_eq!(read("a", &output("size", false)).unwrap_err().why, Why::OtherType);
         assert_eq!(read("a", &output("more", false)).unwrap_err().why, Why::NotRecorded);
         assert_eq!(read("b", &output("id", false)).unwrap_err().why, Why::Silent);

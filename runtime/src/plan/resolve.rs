@@ -2,11 +2,13 @@
 //!
 //! What comes out is held to the catalog: a definition that gives other claims or effects here than on the controller is refused.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use serde_json::Value as Json;
+
+use zeroize::Zeroizing;
 
 use super::assets::Made;
 use super::hold::hold;
@@ -15,10 +17,14 @@ use super::sources::Sources;
 use super::values::{NodeParameters, NodeValues};
 use super::{KnownState, failed, gate};
 use crate::engine::{AssetRequest, AssetSource, DefinitionError, Module, Parameters, Validated};
+use crate::language::value::Value;
 use crate::model::asset::AssetRef;
 use crate::model::catalog::{Resource, State};
+use crate::model::description::is_secret_slot;
 use crate::model::digest::AssetDigest;
+use crate::model::ids::SecretSlot;
 use crate::model::report::{Outcome, Phase, ResourceReport};
+use crate::model::secret;
 
 /// A resource settled.
 pub(super) enum Settled {
@@ -59,6 +65,7 @@ fn settle_with(node: &Rc<NodeValues>, resource: &Resource, assets: &mut Made) ->
         Ok(Some(reason)) => return Settled::Ended(gate::skipped(resource, reason)),
         Err(message) => return Settled::Ended(failed(resource, Outcome::Failed, Phase::Resolve, message, None)),
     }
+    *node.settling.borrow_mut() = Some(resource.id.type_name.clone());
     match &resource.state {
         State::Compiled { desired, semantics } => known(desired.clone(), semantics.clone())
             .unwrap_or_else(|message| Settled::Ended(failed(resource, Outcome::Failed, Phase::Resolve, message, None))),
@@ -86,6 +93,7 @@ fn settle_deferred(
                 return refuse(Outcome::Refused, message, Some("compile again with `--target` for this node".into()));
             }
             assets.extend(made);
+            node.sources.secrets.keep(&parameters.told());
             known(desired, validated.semantics).unwrap_or_else(|message| refuse(Outcome::Failed, message, None))
         }
         Err(Unsettled { message, hint }) => refuse(Outcome::Failed, message, hint),
@@ -113,10 +121,11 @@ fn compile_here(
     let mut desired = compiled.desired;
     let mut made = Made::new();
     for request in &compiled.assets {
-        let digest = asset_here(request, parameters, sources, &mut made)?;
-        desired = module.assign_asset(&desired, &request.slot, &AssetRef::Plain(digest)).map_err(failed)?;
+        let asset = asset_here(request, parameters, sources, &mut made)?;
+        desired = module.assign_asset(&desired, &request.slot, &asset).map_err(failed)?;
     }
     let validated = module.validate(&desired).map_err(failed)?;
+    check_slots(&desired, &validated, parameters)?;
     Ok((desired, validated, made))
 }
 
@@ -125,12 +134,13 @@ fn asset_here(
     parameters: &NodeParameters,
     sources: &BTreeMap<String, AssetDigest>,
     made: &mut Made,
-) -> Result<AssetDigest, Unsettled> {
+) -> Result<AssetRef, Unsettled> {
     let unsettled = |message: String| Unsettled { message, hint: None };
     let text = match &request.source {
         AssetSource::Inline(text) => text.clone(),
         AssetSource::Parameter(path) => match parameters.read_path(path) {
             Ok(Some(Json::String(text))) => text,
+            Ok(Some(told)) if is_secret_slot(&told) => return secret_here(request, parameters, &told),
             Ok(_) => return Err(unsettled(format!("`{path}` is wanted as content and is not text"))),
             Err(_) => return Err(parameters.explain(DefinitionError::Parameter)),
         },
@@ -140,13 +150,38 @@ fn asset_here(
             let digest =
                 digest.ok_or_else(|| unsettled(format!("the bundle does not have what `{}` names", request.attribute)))?;
             check_sum(request, digest)?;
-            return Ok(digest);
+            return Ok(AssetRef::Plain(digest));
         }
     };
     let digest = AssetDigest::of(text.as_bytes());
     check_sum(request, digest)?;
     made.insert(digest, text.into_bytes().into());
-    Ok(digest)
+    Ok(AssetRef::Plain(digest))
+}
+
+/// The name of sensitive content, of which no digest is told.
+fn secret_here(request: &AssetRequest, parameters: &NodeParameters, told: &Json) -> Result<AssetRef, Unsettled> {
+    let unsettled = |what: &str| Unsettled { message: format!("the content of `{}` {what}", request.attribute), hint: None };
+    let slot = secret::slot_of(told).ok().flatten().ok_or_else(|| unsettled("is not text"))?;
+    let value = parameters.told().get(&slot).and_then(Value::json);
+    let Some(Json::String(text)) = value else { return Err(unsettled("is not text")) };
+    let text = Zeroizing::new(text);
+    if request.checksum.is_some_and(|wanted| AssetDigest::of(text.as_bytes()) != wanted) {
+        return Err(unsettled("does not have its checksum"));
+    }
+    Ok(AssetRef::Secret(slot))
+}
+
+/// That the module names only slots that it was told here.
+fn check_slots(desired: &Json, validated: &Validated, parameters: &NodeParameters) -> Result<(), Unsettled> {
+    let unsettled = |message: String| Unsettled { message, hint: None };
+    let mut slots: BTreeSet<SecretSlot> = validated.semantics.assets.iter().filter_map(AssetRef::slot).cloned().collect();
+    secret::add_slots(desired, &mut slots).map_err(|error| unsettled(error.to_string()))?;
+    let told = parameters.told();
+    match slots.iter().find(|slot| !told.contains_key(*slot)) {
+        Some(slot) => Err(unsettled(format!("the module names the slot `{slot}`, which it was not given"))),
+        None => Ok(()),
+    }
 }
 
 fn check_sum(request: &AssetRequest, found: AssetDigest) -> Result<(), Unsettled> {

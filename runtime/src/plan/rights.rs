@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use host_functions::assets::AssetName;
 use host_functions::digest::Digest;
 use host_functions::effects::Effect;
 use host_functions::rights::{Module, Rights, Sensitivity};
@@ -41,12 +42,15 @@ pub(crate) fn for_effects(
         asks: admitted.asks.clone(),
         grant: Arc::clone(&admitted.grant),
         effects: effects.iter().map(effect).collect(),
-        assets: semantics
-            .assets
-            .iter()
-            .filter_map(AssetRef::digest)
-            .map(|digest| (Digest(*digest.bytes()), sensitivity))
-            .collect(),
+        assets: semantics.assets.iter().map(|asset| asset_right(asset, sensitivity)).collect(),
+        had_secrets: false,
+    }
+}
+
+fn asset_right(asset: &AssetRef, sensitivity: Sensitivity) -> (AssetName, Sensitivity) {
+    match asset {
+        AssetRef::Plain(digest) => (AssetName::Plain(Digest(*digest.bytes())), sensitivity),
+        AssetRef::Secret(slot) => (AssetName::Secret(slot.to_string()), Sensitivity::Sensitive),
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 use super::outputs::Outputs;
+use super::secrets::RunSecrets;
 use crate::model::catalog::{Catalog, Edge, EdgeReason, Resource};
 use crate::model::ids::{ResourceId, TypeName};
 use crate::receipt::{Admitted, AdmittedModule};
@@ -23,10 +24,12 @@ pub(super) struct Sources {
     /// Edges for a shared action, by their dependent.
     actions: BTreeMap<ResourceId, Vec<Edge>>,
     pub(super) facts: Json,
+    /// Sensitive values.
+    pub(super) secrets: Arc<RunSecrets>,
 }
 
 impl Sources {
-    pub(super) fn new(admitted: &Admitted, facts: &Json, outputs: Outputs) -> Self {
+    pub(super) fn new(admitted: &Admitted, facts: &Json, outputs: Outputs, secrets: Arc<RunSecrets>) -> Self {
         let catalog = Arc::clone(&admitted.catalog);
         let mut actions: BTreeMap<ResourceId, Vec<Edge>> = BTreeMap::new();
         for edge in catalog.edges.iter().filter(|edge| matches!(edge.reason, EdgeReason::Action(_))) {
@@ -39,6 +42,7 @@ impl Sources {
             facts: facts.clone(),
             catalog,
             outputs,
+            secrets,
             actions,
         }
     }

@@ -1,7 +1,7 @@
 //! What expressions and definitions of a catalog read on this node: facts, exports of other resources, and the attributes of resources
 //! that are compiled here.
 
-use std::cell::RefCell;
+use std::cell::{Cell, Ref, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -12,13 +12,15 @@ use super::outputs::Unread;
 use super::resolve::Unsettled;
 use super::sources::Sources;
 use crate::engine::{Child, DefinitionError, Module, ParameterError, Parameters};
-use crate::language::{NodeScope, Settled, evaluate_on_node};
+use crate::language::slots::{self, SlotPath, Told};
+use crate::language::value::{Marks, Value};
+use crate::language::{NodeScope, evaluate_on_node};
 use crate::model::attribute_path::AttributePath;
 use crate::model::catalog::{DeferredBlock, EdgeReason, Resource, State};
 use crate::model::description::{Attribute, Output};
 use crate::model::expression::Expression;
 use crate::model::facts;
-use crate::model::ids::ResourceId;
+use crate::model::ids::{ResourceId, SecretName, SecretSlot, TypeName};
 
 /// How deep reading exports of other resources may nest.
 const MAX_EXPORT_DEPTH: usize = 64;
@@ -26,6 +28,8 @@ const MAX_EXPORT_DEPTH: usize = 64;
 /// Facts, exports and outputs as expressions of the catalog read them on this node, for settling one resource.
 pub(super) struct NodeValues {
     pub(super) sources: Arc<Sources>,
+    /// The type of the resource being settled, which uses whatever is read for it; none for a gate.
+    pub(super) settling: RefCell<Option<TypeName>>,
     /// Exports being read, outermost first.
     reading: RefCell<Vec<String>>,
     /// The first output that was read and is not known.
@@ -34,7 +38,12 @@ pub(super) struct NodeValues {
 
 impl NodeValues {
     pub(super) fn new(sources: &Arc<Sources>) -> Self {
-        Self { sources: Arc::clone(sources), reading: RefCell::default(), unread: RefCell::default() }
+        Self {
+            sources: Arc::clone(sources),
+            settling: RefCell::default(),
+            reading: RefCell::default(),
+            unread: RefCell::default(),
+        }
     }
 
     pub(super) fn module(&self, id: &ResourceId) -> &Module {
@@ -45,7 +54,7 @@ impl NodeValues {
         self.sources.resource(id)
     }
 
-    fn read_output(&self, id: &ResourceId, output: &Output) -> Result<Settled, String> {
+    fn read_output(&self, id: &ResourceId, output: &Output) -> Result<Value, String> {
         self.sources.outputs.read(id, output).map_err(|unread| {
             let words = unread.words();
             self.unread.borrow_mut().get_or_insert(unread);
@@ -62,7 +71,16 @@ impl NodeScope for Scope {
         facts::get(&self.0.sources.facts, path).cloned()
     }
 
-    fn export(&self, id: &ResourceId, name: &str) -> Result<Settled, String> {
+    fn slot(&self, slot: &SecretSlot) -> Result<Json, String> {
+        let value = self.0.sources.secrets.slot(slot);
+        value.map(|value| value.json()).ok_or_else(|| format!("the bundle has no secret `{slot}`"))
+    }
+
+    fn secret(&self, name: &SecretName) -> Result<Json, String> {
+        self.0.sources.secrets.of_node(name, self.0.settling.borrow().as_ref()).map(|value| value.json())
+    }
+
+    fn export(&self, id: &ResourceId, name: &str) -> Result<Value, String> {
         if self.0.resource(id).is_none() {
             return Err(format!("there is no resource `{id}`"));
         }
@@ -79,11 +97,14 @@ impl NodeScope for Scope {
         let parameters = Rc::new(NodeParameters::new(Rc::clone(&self.0), id.clone()));
         let read = self.0.module(id).resolve_export(id, attribute, Rc::clone(&parameters) as Rc<dyn Parameters>);
         self.0.reading.borrow_mut().pop();
-        match read {
-            Ok(_) if parameters.has_failed() => Err(parameters.explain(DefinitionError::Parameter).message),
-            Ok(json) => Ok(Settled { json, sensitive: false }),
-            Err(error) => Err(parameters.explain(error).message),
-        }
+        let json = match read {
+            Ok(_) if parameters.has_failed() => return Err(parameters.explain(DefinitionError::Parameter).message),
+            read => read.map_err(|error| parameters.explain(error).message)?,
+        };
+        let value = slots::reveal(&json, &parameters.told());
+        let value = value.map_err(|error| format!("`{id}.{attribute}` cannot be read: {error}"))?;
+        // Whatever the module made of a sensitive value is sensitive too.
+        Ok(if parameters.reads.sensitive.get() { value.marked(&Marks::sensitive()) } else { value })
     }
 }
 
@@ -94,18 +115,43 @@ pub(super) struct NodeParameters {
     /// The place of the child block whose attributes they are.
     block: Option<usize>,
     known: RefCell<BTreeMap<String, Option<Json>>>,
-    /// Why something of this resource could not be read; shared by all its parts.
-    failure: Rc<RefCell<Option<String>>>,
+    reads: Rc<Reads>,
+}
+
+/// What came of everything that was read of one resource; shared by all its parts.
+#[derive(Default)]
+struct Reads {
+    /// Why something could not be read.
+    failure: RefCell<Option<String>>,
+    /// The sensitive values that reading gave slots for.
+    told: RefCell<Told>,
+    /// Whether something that was read is sensitive.
+    sensitive: Cell<bool>,
 }
 
 impl NodeParameters {
     pub(super) fn new(node: Rc<NodeValues>, id: ResourceId) -> Self {
-        Self { node, id, block: None, known: RefCell::default(), failure: Rc::default() }
+        Self { node, id, block: None, known: RefCell::default(), reads: Rc::default() }
     }
 
     fn of(&self, block: Option<usize>) -> Self {
-        let (node, failure) = (Rc::clone(&self.node), Rc::clone(&self.failure));
-        Self { node, id: self.id.clone(), block, known: RefCell::default(), failure }
+        let (node, reads) = (Rc::clone(&self.node), Rc::clone(&self.reads));
+        Self { node, id: self.id.clone(), block, known: RefCell::default(), reads }
+    }
+
+    /// The sensitive values that the module has slots for.
+    pub(super) fn told(&self) -> Ref<'_, Told> {
+        self.reads.told.borrow()
+    }
+
+    /// The place in the catalog of an attribute.
+    fn path(&self, name: &str) -> AttributePath {
+        let blocks = self.blocks();
+        let block = self.block.and_then(|place| {
+            let own = &blocks.get(place)?.name;
+            Some((own.clone(), blocks[..place].iter().filter(|block| block.name == *own).count()))
+        });
+        AttributePath { block, name: Some(name.to_owned()) }
     }
 
     /// The value of the attribute that a path leads to.
@@ -145,16 +191,21 @@ impl NodeParameters {
         let (attribute, expression) = self.attribute(name)?;
         let Some(expression) = expression else { return Ok(None) };
         let value = evaluate_on_node(expression, &Scope(Rc::clone(&self.node)));
-        let value = value.map_err(|error| self.fail(format!("{} ({})", error.summary, error.place)))?;
-        if value.sensitive {
-            return Err(self.fail(format!("the sensitive value of `{name}` cannot be handed to a module by this version")));
-        }
-        let value = attribute.check(value.json).map_err(|mismatch| self.fail(mismatch.to_string()))?;
+        let settled = value.map_err(|error| self.fail(format!("{} ({})", error.summary, error.place)))?;
+        let sensitive = settled.sensitive || attribute.sensitive;
+        self.reads.sensitive.set(self.reads.sensitive.get() || sensitive);
+        // The value itself is checked; what the module gets has a slot in the place of each sensitive part.
+        let value = attribute.check(settled.json).map_err(|mismatch| self.fail(mismatch.to_string()))?;
         let mut addresses = value.iter().flat_map(|value| attribute.attribute_type.addresses(value));
         if addresses.any(|address| !self.goes_after(address)) {
             return Err(self.fail(format!("`{name}` names a resource on this node that it does not wait for")));
         }
-        Ok(value)
+        if value.is_none() {
+            return Ok(None);
+        }
+        let path = SlotPath::attribute(&self.id, &self.path(name));
+        let concealed = slots::conceal(&settled.value, attribute.sensitive, &path, &mut self.reads.told.borrow_mut());
+        concealed.map_err(|_| self.fail(format!("a sensitive part of `{name}` is nested too deep, or its keys are too long")))
     }
 
     /// Whether a resource that is named goes before this one. The controller saw to that for all that it could know to be named.
@@ -165,20 +216,20 @@ impl NodeParameters {
     }
 
     fn fail(&self, message: String) -> ParameterError {
-        *self.failure.borrow_mut() = Some(message);
+        *self.reads.failure.borrow_mut() = Some(message);
         ParameterError::Failed
     }
 
     /// Whether something could not be read, whatever the module made of that.
     pub(super) fn has_failed(&self) -> bool {
-        self.failure.borrow().is_some()
+        self.reads.failure.borrow().is_some()
     }
 
     /// A definition's error in words; where it could not read a parameter, why.
     pub(super) fn explain(&self, error: DefinitionError) -> Unsettled {
         match error {
             DefinitionError::Parameter => {
-                let why = self.failure.borrow_mut().take();
+                let why = self.reads.failure.borrow_mut().take();
                 Unsettled { message: why.unwrap_or_else(|| "a parameter could not be read".into()), hint: None }
             }
             DefinitionError::Invalid(diagnostic) => Unsettled { message: diagnostic.message, hint: diagnostic.hint },

@@ -9,31 +9,45 @@ mod error;
 mod load;
 mod parse;
 mod row;
+mod secrets;
 mod units;
 
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use host_functions::files::policy::PathPattern;
 
 use crate::model::digest::ComponentDigest;
-use crate::model::ids::TypeName;
+use crate::model::ids::{OwnerName, SecretName, TypeName};
 
 pub use decide::{Builtin, Decision, ModuleIdentity, Refusal, Unused, Want, outside};
 pub use error::{PolicyError, Problem};
 pub use load::MAX_POLICY;
 pub use parse::parse;
 pub use row::row_that_would_allow;
+pub use secrets::SecretReaders;
 
 /// A policy. The default one, of a node without a policy file, lets the modules that are built into the program run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Policy {
     modules: Vec<ModuleRow>,
     builtins: BTreeMap<ComponentDigest, Line>,
+    secrets: Vec<SecretRow>,
     deny: Deny,
+}
+
+/// `secret "NAME" { … }`: who may use a secret of the node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct SecretRow {
+    name: SecretName,
+    /// Names of manifests.
+    owners: BTreeSet<OwnerName>,
+    /// Resource types.
+    modules: BTreeSet<TypeName>,
+    line: Line,
 }
 
 /// A line of the policy file, from 1.

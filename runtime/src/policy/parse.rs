@@ -2,7 +2,7 @@
 //!
 //! Nothing is skipped: a word that is not known is an error with its place, since the owner meant something by it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::str::FromStr;
 
@@ -12,13 +12,19 @@ use hcl_edit::structure::{Attribute, Block, Body, Structure};
 use host_functions::files::policy::{NEVER, PathPattern};
 
 use super::error::Problem;
-use super::{Deny, FileRow, LimitRow, ModuleRow, Policy, units};
+use super::{Deny, FileRow, LimitRow, ModuleRow, Policy, SecretRow, units};
 use crate::model::digest::ComponentDigest;
 use crate::model::ids::TypeName;
 use crate::model::key::escape;
 
 /// Words that later versions may know. To ignore one would let more happen than its author wants.
 const LATER: [&str; 4] = ["signer", "processes", "packages", "systemd"];
+
+/// What a row for a secret says.
+const SECRET_HINT: &str = "`owners` are names of manifests, `modules` the resource types that may use it";
+
+/// The rows of a policy.
+const ROWS: [&str; 4] = ["module", "secret", "builtins", "deny"];
 
 /// Reads a policy. `reserved` are the names of the modules that are built into the program; rows for others must pin a digest.
 ///
@@ -61,7 +67,7 @@ impl Parser<'_> {
             match structure {
                 Structure::Block(block) => self.row(block, policy),
                 Structure::Attribute(attribute) => {
-                    self.unknown(attribute.key.span(), "row", &attribute.key, &["module", "builtins", "deny"]);
+                    self.unknown(attribute.key.span(), "row", &attribute.key, &ROWS);
                 }
             }
         }
@@ -70,9 +76,10 @@ impl Parser<'_> {
     fn row(&mut self, block: &Block, policy: &mut Policy) {
         match block.ident.as_str() {
             "module" => self.module(block, &mut policy.modules),
+            "secret" => policy.secrets.extend(self.secret(block)),
             "builtins" => self.builtins(block, &mut policy.builtins),
             "deny" => self.deny(block, &mut policy.deny),
-            other => self.unknown(block.ident.span(), "row", other, &["module", "builtins", "deny"]),
+            other => self.unknown(block.ident.span(), "row", other, &ROWS),
         }
     }
 
@@ -169,6 +176,36 @@ impl Parser<'_> {
         for attribute in self.attributes(block, "attribute of `builtins`", &["digests"]) {
             self.lines(attribute, builtins);
         }
+    }
+
+    fn secret(&mut self, block: &Block) -> Option<SecretRow> {
+        let [label] = block.labels.as_slice() else {
+            let hint = "write `secret \"NAME\" { … }`";
+            self.problem(block.ident.span(), "a `secret` row has one name", Some(hint));
+            return None;
+        };
+        let name = self.parsed(label.as_str(), label.span());
+        let (mut owners, mut modules) = (BTreeSet::new(), BTreeSet::new());
+        for attribute in self.attributes(block, "attribute of `secret`", &["owners", "modules"]) {
+            match attribute.key.as_str() {
+                "owners" => owners.extend(self.names(attribute)),
+                _ => modules.extend(self.names(attribute)),
+            }
+        }
+        for (empty, word) in [(owners.is_empty(), "owners"), (modules.is_empty(), "modules")] {
+            if empty {
+                self.problem(block.ident.span(), &format!("`secret` must name `{word}`"), Some(SECRET_HINT));
+            }
+        }
+        Some(SecretRow { name: name?, owners, modules, line: self.line(block.ident.span()) })
+    }
+
+    fn names<T: FromStr>(&mut self, attribute: &Attribute) -> Vec<T>
+    where
+        T::Err: std::error::Error,
+    {
+        let texts = self.texts(attribute);
+        texts.into_iter().filter_map(|(text, span)| self.parsed(&text, span)).collect()
     }
 
     fn deny(&mut self, block: &Block, deny: &mut Deny) {

@@ -10,6 +10,7 @@ mod modules;
 mod orders;
 mod recompute;
 mod record;
+mod secrets;
 mod target;
 mod wants;
 
@@ -28,7 +29,7 @@ use crate::engine::{Engine, Module};
 use crate::model::catalog::Catalog;
 use crate::model::ids::TypeName;
 use crate::model::report::{Note, Severity};
-use crate::policy::Policy;
+use crate::policy::{Policy, SecretReaders};
 
 pub use error::{FactDifference, ReceiptError};
 pub use modules::builtin_modules;
@@ -42,6 +43,8 @@ pub struct Admitted {
     pub catalog: Arc<Catalog>,
     /// The module of each resource type, with what it may do.
     pub modules: BTreeMap<TypeName, AdmittedModule>,
+    /// The resource types that may use each secret of the node that the catalog reads.
+    pub secret_readers: SecretReaders,
     /// What policy decided, as JSON for the receipt.
     pub policy: String,
     /// Findings for the report: unused policy rows and the like.
@@ -69,12 +72,13 @@ pub struct AdmittedModule {
 pub fn admit(bundle: Bundle, policy: &Policy, engine: &Engine, facts: &Json) -> Result<Admitted, ReceiptError> {
     let catalog = Arc::new(bundle.catalog()?);
     let granted = modules::decide(&catalog, policy)?;
-    let policy_record = record::text(&catalog, &granted);
+    let secret_readers = secrets::decide(&catalog, policy)?;
+    let policy_record = record::text(&catalog, &granted, &secret_readers);
     let modules = modules::load(&bundle, &catalog, granted, engine)?;
     recompute::check(&catalog, &modules)?;
     target::check(&catalog.target_facts, facts)?;
     let notes = unused_rows(&catalog, policy);
-    Ok(Admitted { bundle, catalog, modules, policy: policy_record, notes })
+    Ok(Admitted { bundle, catalog, modules, secret_readers, policy: policy_record, notes })
 }
 
 fn unused_rows(catalog: &Catalog, policy: &Policy) -> Vec<Note> {
@@ -84,5 +88,8 @@ fn unused_rows(catalog: &Catalog, policy: &Policy) -> Vec<Note> {
         message: format!("the policy row `{}` (line {}) is for no module of this bundle", unused.row, unused.line),
         hint: None,
     };
-    policy.unused(&seen).into_iter().map(note).collect()
+    let mut unused = policy.unused(&seen);
+    unused.extend(policy.unused_secrets(&catalog.owner, &catalog.node_secrets));
+    unused.sort_by_key(|unused| unused.line);
+    unused.into_iter().map(note).collect()
 }

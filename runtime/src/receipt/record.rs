@@ -1,7 +1,8 @@
 //! What policy decided, as the receipt keeps it.
 //!
 //! A JSON object with a member for each resource type: `component`, `by` (the rule), `files` (`read`, `write`, `deny`, `setuid`, `chown`,
-//! `links`), `accounts`, `facts`, and `limits` (`memory` in bytes, `deadline_ms`). It is for people and audits; no run reads it.
+//! `links`), `accounts`, `facts`, `limits` (`memory` in bytes, `deadline_ms`), and `secrets`, the names of those of the node that it may use. It
+//! is for people and audits; no run reads it.
 
 use std::collections::BTreeMap;
 
@@ -12,15 +13,20 @@ use serde_json::{Value as Json, json};
 use super::modules::Granted;
 use crate::model::catalog::Catalog;
 use crate::model::digest::ComponentDigest;
-use crate::model::ids::TypeName;
+use crate::model::ids::{SecretName, TypeName};
+use crate::policy::SecretReaders;
 
 /// The record as text.
-pub(super) fn text(catalog: &Catalog, granted: &BTreeMap<TypeName, Granted>) -> String {
-    let module = |(name, granted): (&TypeName, &Granted)| (name.to_string(), of_module(catalog.modules[name].component, granted));
+pub(super) fn text(catalog: &Catalog, granted: &BTreeMap<TypeName, Granted>, readers: &SecretReaders) -> String {
+    let module = |(name, granted): (&TypeName, &Granted)| {
+        let secrets: Vec<&SecretName> =
+            readers.iter().filter(|(_, types)| types.contains(name)).map(|(secret, _)| secret).collect();
+        (name.to_string(), of_module(catalog.modules[name].component, granted, &secrets))
+    };
     Json::Object(granted.iter().map(module).collect()).to_string()
 }
 
-fn of_module(component: ComponentDigest, granted: &Granted) -> Json {
+fn of_module(component: ComponentDigest, granted: &Granted, secrets: &[&SecretName]) -> Json {
     let Grant { builtin: _, files, accounts, facts, limits } = &granted.grant;
     let FileGrant { read, write, deny, setuid, chown, links } = files;
     let Limits { memory, deadline } = limits;
@@ -37,6 +43,7 @@ fn of_module(component: ComponentDigest, granted: &Granted) -> Json {
         },
         "accounts": accounts,
         "facts": facts,
+        "secrets": secrets,
         "limits": { "memory": memory, "deadline_ms": deadline.map(|deadline| deadline.as_millis() as u64) },
     })
 }

@@ -76,6 +76,8 @@ fn sample() -> Catalog {
         target_facts: BTreeMap::new(),
         modules: BTreeMap::from([("file".parse().unwrap(), module)]),
         assets: BTreeMap::new(),
+        secrets: Vec::new(),
+        node_secrets: Vec::new(),
         resources: vec![directory("one", "/srv/one"), directory("two", "/srv/two")],
         edges: Vec::new(),
     }
@@ -85,7 +87,7 @@ fn admit_with(catalog: &Catalog, component: &[u8], policy: &Policy) -> Result<Ad
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.wasm.tar");
     let components = [(ComponentDigest::of(component), component)];
-    write(&path, &catalog::encode(catalog).unwrap(), &components, &[]).unwrap();
+    write(&path, &catalog::encode(catalog).unwrap(), &components, &[], None).unwrap();
     admit(Bundle::open(&path).unwrap(), policy, &ENGINE, &json!({ "os": { "id": "debian" } }))
 }
 
@@ -148,7 +150,7 @@ fn assets_that_the_module_does_not_name_are_refused() {
     let path = folder.path().join("a.wasm.tar");
     let component = file_component();
     let asset = crate::bundle::AssetSource { digest, size: 5, content: crate::bundle::AssetContent::Bytes(content.to_vec()) };
-    write(&path, &catalog::encode(&catalog).unwrap(), &[(ComponentDigest::of(component), component)], &[asset]).unwrap();
+    write(&path, &catalog::encode(&catalog).unwrap(), &[(ComponentDigest::of(component), component)], &[asset], None).unwrap();
     let error = admit(Bundle::open(&path).unwrap(), &Policy::default(), &ENGINE, &json!({})).err().unwrap();
     assert_eq!(error.to_string(), "the catalog has other assets for `file.one` than its module");
 }

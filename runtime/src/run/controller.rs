@@ -8,7 +8,7 @@ use super::error::RunError;
 use super::request::{CompileRequest, CompileSummary};
 use crate::acquire::{Acquire, Acquirer, Places, Progress};
 use crate::builtins;
-use crate::bundle::{self, AssetContent, AssetFile, AssetSource};
+use crate::bundle::{self, AssetContent, AssetFile, AssetSource, SALT_BYTES, SecretLayer};
 use crate::compile::{self, Asset, Compiled, Content, Sources};
 use crate::engine::{Engine, EngineOptions, Module};
 use crate::language::diagnostic::{Diagnostic, Diagnostics};
@@ -22,6 +22,7 @@ pub(super) struct Packed {
     compiled: Compiled,
     catalog: Vec<u8>,
     components: BTreeMap<ComponentDigest, Vec<u8>>,
+    secrets: Option<SecretLayer>,
     /// Fetched sources may lie in a folder that goes with it.
     _acquire: Arc<dyn Acquire>,
 }
@@ -59,7 +60,15 @@ pub(super) fn compile(request: &CompileRequest, progress: Arc<dyn Progress>) -> 
     let used = |digest: &ComponentDigest| compiled.catalog.modules.values().any(|module| module.component == *digest);
     let components = modules.into_values().map(|(module, bytes)| (module.digest(), bytes));
     let components = components.filter(|(digest, _)| used(digest)).collect();
-    Ok(Packed { compiled, catalog, components, _acquire: acquire })
+    let secrets = SecretLayer::new(&compiled.secrets, random_salt());
+    Ok(Packed { compiled, catalog, components, secrets, _acquire: acquire })
+}
+
+/// Fresh for each bundle with secrets; a bundle without has no use for it and stays reproducible.
+fn random_salt() -> [u8; SALT_BYTES] {
+    let mut salt = [0; SALT_BYTES];
+    getrandom::fill(&mut salt).expect("the system gives random bytes");
+    salt
 }
 
 #[expect(clippy::disallowed_methods, reason = "the manifest's folder is relative to where the program was started")]
@@ -133,12 +142,12 @@ pub(super) fn read_text(path: &Path) -> Result<String, RunError> {
 impl Packed {
     pub(super) fn write(&self, output: &Path) -> Result<Measured, RunError> {
         let measured = self.measure()?;
-        bundle::write(output, &self.catalog, &self.component_list(), &self.asset_list())?;
+        bundle::write(output, &self.catalog, &self.component_list(), &self.asset_list(), self.secrets.as_ref())?;
         Ok(measured)
     }
 
     pub(super) fn measure(&self) -> Result<Measured, RunError> {
-        let (digest, size) = bundle::measure(&self.catalog, &self.component_list(), &self.asset_list())?;
+        let (digest, size) = bundle::measure(&self.catalog, &self.component_list(), &self.asset_list(), self.secrets.as_ref())?;
         Ok(Measured { digest, size })
     }
 
@@ -152,6 +161,7 @@ impl Packed {
             resources: catalog.resources.len(),
             deferred: deferred.count(),
             assets: catalog.assets.len(),
+            secrets: catalog.secrets.len(),
             modules: catalog.modules.iter().map(|(name, module)| (name.clone(), module.component)).collect(),
         }
     }

@@ -8,6 +8,7 @@ use crate::journal::JournalError;
 use crate::language::diagnostic::Diagnostics;
 use crate::policy::PolicyError;
 use crate::receipt::ReceiptError;
+use crate::secrets::SecretError;
 use crate::store::{Conflicts, StoreError};
 
 /// What kind of error it is; [`crate::cli`] has the exit code of each.
@@ -114,6 +115,9 @@ pub enum RunError {
     /// The receipt.
     #[error(transparent)]
     Receipt(#[from] ReceiptError),
+    /// A secret of the node that the bundle reads.
+    #[error(transparent)]
+    Secret(#[from] SecretError),
     /// The node.
     #[error(transparent)]
     Node(#[from] host_functions::node::NodeError),
@@ -174,7 +178,7 @@ impl RunError {
             Self::Receipt(_) => ErrorKind::BadData,
             Self::Store(error) if error.is_locked() => ErrorKind::Locked,
             Self::Node(_) | Self::Store(_) | Self::Journal(_) | Self::Thread(_) => ErrorKind::Io,
-            Self::Claims(_) | Self::Conflicts(_) => ErrorKind::Refused,
+            Self::Claims(_) | Self::Conflicts(_) | Self::Secret(_) => ErrorKind::Refused,
         }
     }
 
@@ -184,6 +188,7 @@ impl RunError {
             Self::Bundle(error) => error.hint(),
             Self::Receipt(error) => error.hint(),
             Self::Policy(error) => error.hint(),
+            Self::Secret(error) => error.hint(),
             Self::Store(error) => error.hint(),
             Self::Claims(_) => Some("let one manifest manage the object, or make both declare it alike".into()),
             Self::NoBundle => Some("name the bundle to apply".into()),

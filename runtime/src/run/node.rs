@@ -9,17 +9,18 @@ use host_functions::Node;
 use super::error::RunError;
 use super::request::NodeRequest;
 use super::{Observer, Recovery};
-use crate::apply::{self, Pace, Run, Unresolved};
+use crate::apply::{self, Pace, Run, Stamps, Unresolved};
 use crate::bundle::Bundle;
 use crate::engine::{Engine, EngineOptions};
 use crate::journal::{self, Journal, random_run_id};
 use crate::model::ids::{ResourceId, RunId, TypeName};
 use crate::model::report::{Action, Note, Outcome, REPORT_VERSION, Report, ResourceReport, RunMode};
-use crate::plan::{self, Plan, Planned};
+use crate::plan::{self, Plan, Planned, RunSecrets};
 use crate::policy::Policy;
 use crate::receipt::{self, Admitted, AdmittedModule};
 use crate::store::{
-    Admission, Claimed, DesiredDigest, Location, OpenIntent, Receipt, Recorded, RunEnding, RunKind, RunStart, Snapshot, Store,
+    Admission, Claimed, DesiredDigest, Location, OpenIntent, Receipt, Recorded, RunEnding, RunKind, RunStart, Snapshot, StampKey,
+    Store,
 };
 
 /// What a run on a node works with.
@@ -32,8 +33,10 @@ struct Site {
 
 impl Site {
     fn open(request: &NodeRequest) -> Result<Self, RunError> {
-        let own = [request.program.as_deref(), request.policy.as_deref(), Some(&request.state_dir), request.cache.as_deref()];
-        let protected: Vec<&Path> = own.into_iter().flatten().collect();
+        // A bundle may have secrets in it.
+        let own = [request.program.as_deref(), request.policy.as_deref(), request.cache.as_deref(), request.bundle.as_deref()];
+        let own = own.into_iter().chain([Some(request.state_dir.as_path()), Some(request.secrets_dir.as_path())]);
+        let protected: Vec<&Path> = own.flatten().collect();
         let policy = match &request.policy {
             Some(path) => Policy::load(path)?,
             None => Policy::default(),
@@ -58,16 +61,18 @@ pub(super) fn look(request: &NodeRequest, observer: &dyn Observer) -> Result<Rep
     let site = Site::open(request)?;
     let started = now();
     let admitted = site.admit(bundle)?;
+    let secrets = RunSecrets::new(&admitted, crate::secrets::read(&request.secrets_dir, &admitted.catalog.node_secrets)?);
     let owner = &admitted.catalog.owner;
     let unresolved = waiting(&snapshot.view().open_intents(Some(owner))?);
     let recorded = snapshot.view().recorded_of(owner)?;
-    let plan = plan_without_conflicts(&admitted, &site)?;
+    let plan = plan_without_conflicts(&admitted, &site, secrets)?;
     let claims = Claims::of(&admitted, &plan);
     let conflicts = snapshot.view().conflicts(owner, &claims.taken, &claims.kept)?;
     if !conflicts.is_empty() {
         return Err(RunError::Claims(conflicts));
     }
-    let run = run(&admitted, &plan, &site, RunMode::Noop, recorded, unresolved);
+    let key = StampKey::find(&request.state_dir)?;
+    let run = run(&admitted, &plan, &site, RunMode::Noop, OnRecord { recorded, unresolved, key });
     let resources = site.runtime.block_on(walk(run, &admitted, plan, request, observer))?;
     Ok(report(admitted, None, RunMode::Noop, started, resources))
 }
@@ -88,11 +93,12 @@ pub(super) fn converge(
     site.node.protect(&request.state_dir)?;
     let started = now();
     let admitted = site.admit(bundle)?;
+    let secrets = RunSecrets::new(&admitted, crate::secrets::read(&request.secrets_dir, &admitted.catalog.node_secrets)?);
     let id = random_run_id();
     let owner = Some(admitted.catalog.owner.clone());
     store.begin_run(&RunStart { run: id.clone(), kind: RunKind::Apply, owner, at: milliseconds() })?;
     let (store, recovery) = recover_open(store, &id, &admitted.modules, Some(&admitted), &site)?;
-    let (mut store, walked) = walk_on_record(store, &id, &admitted, &site, request, (recovery.unresolved, observer));
+    let (mut store, walked) = walk_on_record(store, &id, &admitted, &site, request, (recovery.unresolved, secrets, observer));
     match walked {
         Ok(resources) => {
             let report = report(admitted, Some(id.clone()), RunMode::Apply, started, resources);
@@ -144,7 +150,7 @@ fn recover_open(
     Ok((journal.finish()?, recovery))
 }
 
-type Told<'a> = (BTreeMap<ResourceId, Unresolved>, &'a dyn Observer);
+type Told<'a> = (BTreeMap<ResourceId, Unresolved>, RunSecrets, &'a dyn Observer);
 
 /// Plans, takes the claims, and walks. Gives the store back where it can still be written.
 fn walk_on_record(
@@ -153,9 +159,9 @@ fn walk_on_record(
     admitted: &Admitted,
     site: &Site,
     request: &NodeRequest,
-    (unresolved, observer): Told<'_>,
+    (unresolved, secrets, observer): Told<'_>,
 ) -> (Option<Store>, Result<Vec<ResourceReport>, RunError>) {
-    let begun = begin(&mut store, id, admitted, site, unresolved);
+    let begun = begin(&mut store, id, (admitted, secrets), site, request, unresolved);
     let (mut run, plan) = match begun {
         Ok(begun) => begun,
         Err(error) => return (Some(store), Err(error)),
@@ -175,11 +181,12 @@ fn walk_on_record(
 fn begin(
     store: &mut Store,
     id: &RunId,
-    admitted: &Admitted,
+    (admitted, secrets): (&Admitted, RunSecrets),
     site: &Site,
+    request: &NodeRequest,
     unresolved: BTreeMap<ResourceId, Unresolved>,
 ) -> Result<(Run, Plan), RunError> {
-    let plan = plan_without_conflicts(admitted, site)?;
+    let plan = plan_without_conflicts(admitted, site, secrets)?;
     let claims = Claims::of(admitted, &plan);
     let receipt = Receipt {
         owner: admitted.catalog.owner.clone(),
@@ -192,7 +199,8 @@ fn begin(
     store.admit(&Admission { run: id.clone(), receipt, resources: claims.taken, kept: claims.kept })?;
     let mut recorded = store.view().recorded_of(&admitted.catalog.owner)?;
     forget_undeclared(store, admitted, &mut recorded)?;
-    Ok((run(admitted, &plan, site, RunMode::Apply, recorded, unresolved), plan))
+    let key = if plan.names_secrets() { Some(StampKey::find_or_make(&request.state_dir)?) } else { None };
+    Ok((run(admitted, &plan, site, RunMode::Apply, OnRecord { recorded, unresolved, key }), plan))
 }
 
 /// Drops what is on record of resources that this version no longer declares: whoever declares one again begins anew.
@@ -224,24 +232,26 @@ fn undeclared(admitted: &Admitted, unresolved: &BTreeMap<ResourceId, Unresolved>
     .collect()
 }
 
-fn plan_without_conflicts(admitted: &Admitted, site: &Site) -> Result<Plan, RunError> {
-    let plan = plan::plan(admitted, &site.node, site.runtime.handle());
+fn plan_without_conflicts(admitted: &Admitted, site: &Site, secrets: RunSecrets) -> Result<Plan, RunError> {
+    let plan = plan::plan(admitted, secrets, &site.node, site.runtime.handle());
     if plan.conflicts.is_empty() { Ok(plan) } else { Err(RunError::Conflicts(plan.conflicts)) }
 }
 
-fn run(
-    admitted: &Admitted,
-    plan: &Plan,
-    site: &Site,
-    mode: RunMode,
+/// What earlier runs left behind.
+struct OnRecord {
     recorded: BTreeMap<ResourceId, Recorded>,
     unresolved: BTreeMap<ResourceId, Unresolved>,
-) -> Run {
+    key: Option<StampKey>,
+}
+
+fn run(admitted: &Admitted, plan: &Plan, site: &Site, mode: RunMode, on_record: OnRecord) -> Run {
+    let OnRecord { recorded, unresolved, key } = on_record;
     Run {
         mode,
         owner: admitted.catalog.owner.clone(),
         node: Arc::clone(&site.node),
         assets: Arc::clone(&plan.assets) as Arc<dyn host_functions::assets::AssetSource>,
+        stamps: Stamps { key, secrets: Arc::clone(plan.assets.secrets()) },
         journal: None,
         recorded,
         unresolved,

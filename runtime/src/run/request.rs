@@ -55,6 +55,8 @@ pub struct CompileSummary {
     pub deferred: usize,
     /// How many assets.
     pub assets: usize,
+    /// How many sensitive values.
+    pub secrets: usize,
     /// The component of each type.
     pub modules: BTreeMap<TypeName, ComponentDigest>,
 }
@@ -70,6 +72,8 @@ pub struct NodeRequest {
     pub state_dir: PathBuf,
     /// The policy file; none for the default policy.
     pub policy: Option<PathBuf>,
+    /// Where the secrets of the node are.
+    pub secrets_dir: PathBuf,
     /// Where compiled code is kept.
     pub cache: Option<PathBuf>,
     /// Where a private copy of the state may be made, for looking at what a crash left.

@@ -253,7 +253,7 @@ impl<'s> Batch<'s> {
         resource: &ResourceId,
         record: &Recorded,
     ) -> Result<(), StoreError> {
-        let Recorded { component, schema_version, inputs, outputs, observed, configuration, converged } = record;
+        let Recorded { component, schema_version, inputs, outputs, observed, configuration, secrets, converged } = record;
         let failed = self.failed("record state");
         let texts = [Some(inputs), outputs.as_ref(), observed.as_ref(), configuration.as_ref()]
             .map(|json| json.map(canonical).transpose().map_err(&failed));
@@ -261,13 +261,14 @@ impl<'s> Batch<'s> {
         self.transaction
             .execute(
                 "INSERT INTO recorded (owner, resource, component, schema_version, inputs, outputs, observed, configuration, \
-                 converged, run) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) \
+                 secrets, converged, run) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) \
                  ON CONFLICT (owner, resource) DO UPDATE SET component = excluded.component, \
                  schema_version = excluded.schema_version, inputs = excluded.inputs, outputs = excluded.outputs, \
-                 observed = excluded.observed, configuration = excluded.configuration, converged = excluded.converged, \
-                 run = excluded.run WHERE (component, schema_version, inputs, outputs, observed, configuration, converged) \
+                 observed = excluded.observed, configuration = excluded.configuration, secrets = excluded.secrets, \
+                 converged = excluded.converged, run = excluded.run \
+                 WHERE (component, schema_version, inputs, outputs, observed, configuration, secrets, converged) \
                  IS NOT (excluded.component, excluded.schema_version, excluded.inputs, excluded.outputs, excluded.observed, \
-                 excluded.configuration, excluded.converged)",
+                 excluded.configuration, excluded.secrets, excluded.converged)",
                 params![
                     owner.as_str(),
                     resource.to_string(),
@@ -277,6 +278,7 @@ impl<'s> Batch<'s> {
                     outputs?,
                     observed?,
                     configuration?,
+                    secrets,
                     converged,
                     run.as_str()
                 ],

@@ -34,6 +34,8 @@ mod runs;
 /// Tables, format version, identity.
 #[allow(clippy::disallowed_methods, reason = "it looks at the root that state is bound to")]
 mod schema;
+/// Stamps of sensitive values.
+mod stamp;
 
 #[cfg(test)]
 #[allow(clippy::disallowed_methods, reason = "tests make files and processes to look at")]
@@ -53,6 +55,7 @@ pub use intents::{OpenIntent, OpenWork};
 pub use recorded::Recorded;
 pub use runs::{RUNS_KEPT, Receipt, RunEnding, RunKind, RunRecord, RunStart};
 pub use schema::FORMAT_VERSION;
+pub use stamp::StampKey;
 
 use crate::journal::Observer;
 pub(crate) use batch::Batch;

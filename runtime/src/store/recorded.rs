@@ -23,19 +23,22 @@ pub struct Recorded {
     pub observed: Option<Json>,
     /// The module's configuration at the time.
     pub configuration: Option<Json>,
+    /// The stamp of the sensitive values that `inputs` names, of [`super::StampKey`]; none if it names none.
+    pub secrets: Option<String>,
     /// Whether the run left the object as desired. Any later intent takes this back until it is settled.
     pub converged: bool,
 }
 
 impl Recorded {
-    /// Whether a difference from `desired` is drift: a run left the object converged with this same desired state
-    /// and component, so something else has changed it since.
-    pub fn difference_is_drift(&self, desired: &Json, component: &ComponentDigest) -> bool {
-        self.converged && self.inputs == *desired && self.component == *component
+    /// Whether a difference from `desired` is drift: a run left the object converged with this same desired state, the same
+    /// sensitive values and component, so something else has changed it since.
+    pub fn difference_is_drift(&self, desired: &Json, component: &ComponentDigest, secrets: Option<&str>) -> bool {
+        let same_values = self.secrets.as_deref() == secrets;
+        self.converged && same_values && self.inputs == *desired && self.component == *component
     }
 }
 
-const COLUMNS: &str = "resource, component, schema_version, inputs, outputs, observed, configuration, converged";
+const COLUMNS: &str = "resource, component, schema_version, inputs, outputs, observed, configuration, secrets, converged";
 
 impl View {
     /// What is on record of one resource.
@@ -91,6 +94,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<(ResourceId, Recorded)> {
         outputs: json_or_null(row, "outputs")?,
         observed: json_or_null(row, "observed")?,
         configuration: json_or_null(row, "configuration")?,
+        secrets: row.get("secrets")?,
         converged: row.get("converged")?,
     };
     Ok((parsed(row, "resource")?, recorded))

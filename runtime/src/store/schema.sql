@@ -130,6 +130,7 @@ CREATE TABLE recorded (
     outputs TEXT,
     observed TEXT,
     configuration TEXT,
+    secrets TEXT,
     converged INTEGER NOT NULL CHECK (converged IN (0, 1)),
     run TEXT NOT NULL,
     PRIMARY KEY (owner, resource)

@@ -204,6 +204,7 @@ impl Scene {
             root: self.path("root"),
             state_dir: self.path("state"),
             policy: self.policy.as_ref().map(|_| self.path("policy.hcl")),
+            secrets_dir: self.path("secrets"),
             cache: Some(cache()),
             scratch: self.path("scratch"),
             program: None,

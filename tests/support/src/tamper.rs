@@ -30,5 +30,5 @@ pub fn tamper(from: &Path, to: &Path, change: impl FnOnce(&mut Json)) {
     let assets: Vec<AssetSource> = bundle.assets().map(asset).collect();
     // Keys are sorted and plain, so this is the canonical form.
     let text = serde_json::to_vec(&catalog).expect("it is JSON");
-    bundle::write(to, &text, &components, &assets).unwrap_or_else(|error| panic!("{error:?}"));
+    bundle::write(to, &text, &components, &assets, None).unwrap_or_else(|error| panic!("{error:?}"));
 }

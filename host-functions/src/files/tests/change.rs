@@ -99,7 +99,7 @@ fn an_asset_with_other_bytes_is_not_put_in_place() {
     let attempt = Attempt::new();
     let promised = digest_of(b"promised");
     let mut rights = all_rights("file.a");
-    rights.assets.insert(promised, Sensitivity::Plain);
+    rights.assets.insert(crate::assets::AssetName::Plain(promised), Sensitivity::Plain);
     let assets = TestAssets([(promised, b"other".to_vec())].into());
     let node = attempt.context.node().clone();
     let context = attempt_on(node, rights, std::sync::Arc::new(assets), attempt.gate.clone());

@@ -1,5 +1,6 @@
 //! Differences of text for plans.
 
+use crate::assets::AssetName;
 use crate::files::diff::{MAX_DIFF, TextDiff, text_diff};
 use crate::phase::Phase;
 use crate::rights::Sensitivity;
@@ -7,7 +8,8 @@ use crate::testing::{Attempt, all_rights, digest_of, stranger};
 
 fn diff(attempt: &mut Attempt, path: &str, after: &[u8]) -> Option<TextDiff> {
     attempt.context.set_phase(Phase::Check);
-    let difference = text_diff(&mut attempt.context, path.as_bytes(), digest_of(after)).ok();
+    let asset = AssetName::Plain(digest_of(after));
+    let difference = text_diff(&mut attempt.context, path.as_bytes(), &asset).ok();
     assert_eq!(attempt.context.phase(), Phase::Check);
     difference
 }
@@ -66,8 +68,25 @@ fn what_may_not_be_read_is_not_shown() {
     assert_eq!(diff(&mut attempt, "/etc/shadow", b"not listed"), None);
 
     let mut rights = all_rights("file.a");
-    rights.assets.insert(digest_of(b"hunter2\n"), Sensitivity::Sensitive);
+    rights.assets.insert(AssetName::Plain(digest_of(b"hunter2\n")), Sensitivity::Sensitive);
     let mut attempt = crate::files::tests::with_sensitive(rights, b"hunter2\n");
     attempt.write("/f", b"old secret\n");
     assert_eq!(diff(&mut attempt, "/f", b"hunter2\n"), Some(TextDiff::Summary("sensitive, not shown".into())));
+}
+
+#[test]
+fn what_a_secret_replaces_or_is_replaced_by_is_not_shown() {
+    let mut rights = all_rights("file.a");
+    rights.had_secrets = true;
+    let mut attempt = Attempt::with_assets(rights, &[b"plain\n"]);
+    attempt.write("/f", b"hunter2\n");
+    assert_eq!(diff(&mut attempt, "/f", b"plain\n"), Some(TextDiff::Summary("sensitive, not shown".into())));
+    let secret: AssetName = "secret:file.a/content".parse().unwrap();
+    let mut rights = all_rights("file.a");
+    rights.assets.insert(secret.clone(), Sensitivity::Sensitive);
+    let mut attempt = Attempt::with(rights);
+    attempt.write("/f", b"old\n");
+    attempt.context.set_phase(Phase::Check);
+    let difference = text_diff(&mut attempt.context, b"/f", &secret).unwrap();
+    assert_eq!(difference, TextDiff::Summary("sensitive, not shown".into()));
 }

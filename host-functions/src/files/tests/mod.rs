@@ -8,6 +8,7 @@ mod links;
 mod observe;
 mod race;
 mod remove;
+mod secret;
 
 use std::sync::Arc;
 

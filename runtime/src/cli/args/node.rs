@@ -65,6 +65,12 @@ pub struct RunOptions {
     /// How many resources to work on at once [default: one for each processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MAX_PARALLELISM))]
     pub parallelism: Option<u16>,
+    /// Where the secrets of the node are [default: /etc/runtime/secrets]
+    ///
+    /// One file each, readable by its owner alone, in a folder that is too. It is looked at only for bundles that read secrets. With `--root` the
+    /// default is still this machine's own folder, as with the policy.
+    #[arg(long, value_name = "DIR", help_heading = "Node")]
+    pub secrets_dir: Option<PathBuf>,
 }
 
 /// Which node, and what is kept for it.

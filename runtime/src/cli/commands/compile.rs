@@ -30,6 +30,9 @@ pub(super) fn contents(summary: &CompileSummary) -> String {
         parts.push(format!("{} of them settled on the node", summary.deferred));
     }
     parts.push(count(summary.assets, "asset"));
+    if summary.secrets > 0 {
+        parts.push(count(summary.secrets, "secret"));
+    }
     parts.push(count(summary.modules.len(), "module"));
     parts.push(size(summary.size));
     parts.join(", ")
@@ -44,6 +47,7 @@ pub(super) fn fields(summary: &CompileSummary) -> Json {
         "resources": summary.resources,
         "deferred": summary.deferred,
         "assets": summary.assets,
+        "secrets": summary.secrets,
         "modules": summary.modules,
     })
 }
@@ -64,10 +68,13 @@ mod tests {
             resources: 1,
             deferred: 0,
             assets: 2,
+            secrets: 0,
             modules: BTreeMap::from([("file".parse().unwrap(), ComponentDigest::from_bytes([2; 32]))]),
         };
         assert_eq!(contents(&summary), "1 resource, 2 assets, 1 module, 200 KiB");
         summary.deferred = 1;
         assert_eq!(contents(&summary), "1 resource, 1 of them settled on the node, 2 assets, 1 module, 200 KiB");
+        summary.secrets = 1;
+        assert_eq!(contents(&summary), "1 resource, 1 of them settled on the node, 2 assets, 1 secret, 1 module, 200 KiB");
     }
 }

@@ -19,6 +19,16 @@ pub(in crate::cli) fn render(bundle: &BundleDigest, catalog: &Catalog) -> String
         lines.push("only where these facts hold".to_owned());
         lines.extend(catalog.target_facts.iter().map(|(path, fact)| format!("  {} = {}", line(path), value(fact))));
     }
+    if !catalog.secrets.is_empty() {
+        lines.push(String::new());
+        lines.push("secrets of the bundle".to_owned());
+        lines.extend(catalog.secrets.iter().map(|slot| format!("  {slot}")));
+    }
+    if !catalog.node_secrets.is_empty() {
+        lines.push(String::new());
+        lines.push("secrets of the node".to_owned());
+        lines.extend(catalog.node_secrets.iter().map(|name| format!("  {name}")));
+    }
     lines.push(String::new());
     lines.push("resources, in order".to_owned());
     for resource in &catalog.resources {
@@ -130,6 +140,7 @@ mod tests {
             "target_facts": {"os.family": "debian"},
             "modules": {"file": {"component": format!("sha256:{}", "1c".repeat(32)), "schema_version": 1}},
             "assets": {format!("sha256:{}", "aa".repeat(32)): {"size": 12}},
+            "secrets": ["file.motd/content#0"], "node_secrets": ["db"],
             "resources": [
                 {
                     "id": "file.dir", "source": {"file": "site.hcl", "line": 3, "column": 1},
@@ -176,6 +187,12 @@ mod tests {
 
         only where these facts hold
           os.family = "debian"
+
+        secrets of the bundle
+          file.motd/content#0
+
+        secrets of the node
+          db
 
         resources, in order
           file.dir  site.hcl:3:1

@@ -4,6 +4,7 @@ use super::{Evaluated, Evaluator, Failure, whole};
 use crate::language::functions::{self, Arguments, Function, Run, Special};
 use crate::language::value::{Data, Marks, Value};
 use crate::model::expression::{Expression, Kind, Place};
+use crate::model::ids::{NameError, SecretName};
 
 impl Evaluator<'_> {
     pub(super) fn call(&mut self, name: &str, arguments: &[Expression], expand: bool, place: &Place) -> Evaluated {
@@ -123,6 +124,7 @@ impl Evaluator<'_> {
             Special::Try | Special::Can => Err(Failure::wrong(place, "`try` and `can` take no `...`")),
             Special::Sensitive => self.sensitive(first, at(0), place),
             Special::Nonsensitive => self.nonsensitive(first, at(0), place),
+            Special::Secret => self.secret(first, at(0), place),
             Special::File => {
                 let text = self.scope.file(&self.path(first, at(0))?, at(0))?;
                 Ok(self.made(Value::text(text), place)?.marked(first.own_marks()))
@@ -147,15 +149,30 @@ impl Evaluator<'_> {
         self.deferred(Kind::Call { name: "sensitive".to_owned(), arguments, expand: false }, place, marks)
     }
 
-    /// A value that is no longer sensitive. What the node settles may be marked there, so it is revealed there too.
+    /// A value without that mark; what the node settles has it taken away there.
     fn nonsensitive(&mut self, value: &Value, written: &Place, place: &Place) -> Evaluated {
-        let marks = value.marks();
-        if value.is_known() || !marks.is_sensitive() {
-            return Ok(value.revealed());
+        let revealed = value.revealed();
+        if value.is_known() || !value.marks().is_sensitive() {
+            return Ok(revealed);
         }
-        let arguments = vec![whole(value.clone())?.residual(written)];
+        let value = &whole(value.clone())?;
+        let arguments = vec![value.residual(written)];
         let kind = Kind::Call { name: "nonsensitive".to_owned(), arguments, expand: false };
-        self.deferred(kind, place, marks.without_sensitivity())
+        self.deferred(kind, place, revealed.marks())
+    }
+
+    fn secret(&mut self, name: &Value, written: &Place, place: &Place) -> Evaluated {
+        let constant = match name.data() {
+            Data::Text(text) if !name.marks().is_sensitive() => text,
+            Data::Text(_) | Data::Deferred(_) => {
+                let failure =
+                    Failure::fatal(written, "the name of a secret must be known on the controller, and not be sensitive");
+                return Err(failure.hint("write it out, as in `secret(\"db_password\")`"));
+            }
+            _ => return Err(Failure::fatal(written, format!("the name of a secret must be a string, not {}", name.type_name()))),
+        };
+        let name: SecretName = constant.parse().map_err(|error: NameError| Failure::fatal(written, error.to_string()))?;
+        Ok(self.scope.secret(&name, place)?.marked(&Marks::sensitive()))
     }
 
     fn path(&self, value: &Value, place: &Place) -> Result<String, Failure> {

@@ -2,10 +2,19 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value as Json;
+
 use super::{Evaluated, Evaluator, Failure, whole};
 use crate::language::functions::{Text, scalar_text};
 use crate::language::value::{Data, Marks, Value, check_left_over};
 use crate::model::expression::{Expression, Kind, Operator, Place};
+
+/// Known parts of a template that stand side by side and are all sensitive, or all not.
+#[derive(Default)]
+struct KnownText {
+    text: Text,
+    sensitive: bool,
+}
 
 impl Evaluator<'_> {
     /// A boolean, or none if it is deferred.
@@ -143,7 +152,7 @@ impl Evaluator<'_> {
 
     pub(super) fn template(&mut self, parts: &[Expression], place: &Place) -> Evaluated {
         let mut marks = Marks::default();
-        let mut text = Text::default();
+        let mut text = KnownText::default();
         let mut written: Vec<Expression> = Vec::new();
         let mut weight = 0_u64;
         for part in parts {
@@ -154,7 +163,14 @@ impl Evaluator<'_> {
                 check_left_over(weight).map_err(|error| Failure::of_value(place, error))?;
             }
             match (scalar_text(&value), value.data()) {
-                (Some(scalar), _) => text.push(&scalar).map_err(|error| Failure::of_value(place, error))?,
+                (Some(scalar), _) => {
+                    let sensitive = value.own_marks().is_sensitive();
+                    if sensitive != text.sensitive {
+                        self.flush(&mut text, &mut written, place)?;
+                        text.sensitive = sensitive;
+                    }
+                    text.text.push(&scalar).map_err(|error| Failure::of_value(place, error))?;
+                }
                 (None, Data::Deferred(_)) => {
                     self.flush(&mut text, &mut written, place)?;
                     written.push(value.residual(&part.place));
@@ -169,18 +185,29 @@ impl Evaluator<'_> {
                 }
             }
         }
-        if written.is_empty() {
-            return Ok(self.made(text.value(), place)?.marked(&marks));
-        }
         self.flush(&mut text, &mut written, place)?;
-        self.deferred(Kind::Template(written), place, marks)
+        let known = |part: &Expression| matches!(part.kind, Kind::Literal(_) | Kind::Hidden(_));
+        if !written.iter().all(known) {
+            return self.deferred(Kind::Template(written), place, marks);
+        }
+        let mut whole = Text::default();
+        for part in &written {
+            let piece = match &part.kind {
+                Kind::Literal(Json::String(piece)) => whole.push(piece),
+                Kind::Hidden(piece) => piece.json().as_str().map_or(Ok(()), |piece| whole.push(piece)),
+                _ => Ok(()),
+            };
+            piece.map_err(|error| Failure::of_value(place, error))?;
+        }
+        Ok(self.made(whole.value(), place)?.marked(&marks))
     }
 
-    /// Moves the text so far into the parts of a left-over template.
-    fn flush(&self, text: &mut Text, written: &mut Vec<Expression>, place: &Place) -> Result<(), Failure> {
-        let text = self.made(std::mem::take(text).value(), place)?;
+    /// Moves the text so far into the parts of a template.
+    fn flush(&self, known: &mut KnownText, written: &mut Vec<Expression>, place: &Place) -> Result<(), Failure> {
+        let text = self.made(std::mem::take(&mut known.text).value(), place)?;
         if !matches!(text.data(), Data::Text(text) if text.is_empty()) {
-            written.push(text.residual(place));
+            let marks = if known.sensitive { Marks::sensitive() } else { Marks::default() };
+            written.push(text.marked(&marks).residual(place));
         }
         Ok(())
     }

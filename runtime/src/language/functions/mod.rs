@@ -55,6 +55,8 @@ pub enum Special {
     Sensitive,
     /// Takes that mark away.
     Nonsensitive,
+    /// A secret of the node.
+    Secret,
     /// The text of a file.
     File,
     /// Whether there is such a file.

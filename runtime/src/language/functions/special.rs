@@ -1,6 +1,7 @@
 //! Functions that the evaluator does itself: only their descriptions are here.
 
 use super::{Function, Run, Special};
+use crate::model::secret::SECRET_FUNCTION;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
@@ -34,6 +35,14 @@ pub(super) const FUNCTIONS: &[Function] = &[
         rest: None,
         doc: "The value without that mark, for what is no longer a secret.",
         run: Run::Special(Special::Nonsensitive),
+    },
+    Function {
+        name: SECRET_FUNCTION,
+        parameters: &["name"],
+        required: 1,
+        rest: None,
+        doc: "The secret of that name, which the node's owner keeps there: text, sensitive, and known on the node only. The name must be known on the controller.",
+        run: Run::Special(Special::Secret),
     },
     Function {
         name: "file",

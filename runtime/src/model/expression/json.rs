@@ -34,6 +34,11 @@ pub enum ExpressionError {
 
 impl Serialize for Expression {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut hidden = false;
+        self.walk(&mut |part| hidden |= matches!(part.kind, Kind::Hidden(_)));
+        if hidden {
+            return Err(serde::ser::Error::custom("a sensitive value does not travel in an expression"));
+        }
         encode(self, None).serialize(serializer)
     }
 }
@@ -64,6 +69,9 @@ fn encode(expression: &Expression, file: Option<&Arc<str>>) -> Json {
         Kind::Template(parts) | Kind::List(parts) => parts.iter().map(below).collect(),
         Kind::Object(members) => members.iter().flat_map(|(key, value)| [below(key), below(value)]).collect(),
         Kind::For(each) => encode_for(each, &below),
+        Kind::Secret(slot) => vec![json!(slot)],
+        // Refused before; its value is not for a text.
+        Kind::Hidden(_) => Vec::new(),
         Kind::Fail(message) => vec![json!(message)],
         Kind::Hole => Vec::new(),
     };
@@ -101,6 +109,8 @@ impl Kind {
                 ForForm::Object { group: false, .. } => "for_object",
                 ForForm::Object { group: true, .. } => "for_group",
             },
+            Self::Secret(_) => "secret",
+            Self::Hidden(_) => "hidden",
             Self::Fail(_) => "fail",
             Self::Hole => "hole",
         }
@@ -152,7 +162,7 @@ fn decode_place(text: &str, parent: Option<&Arc<str>>) -> Option<Place> {
     Some(Place { file, line: number(line)?, column: number(column?)?, length: number(length)? })
 }
 
-const KINDS: [&str; 20] = [
+const KINDS: [&str; 21] = [
     "literal",
     "template",
     "fact",
@@ -172,6 +182,7 @@ const KINDS: [&str; 20] = [
     "for_text",
     "for_object",
     "for_group",
+    "secret",
     "fail",
 ];
 
@@ -257,6 +268,7 @@ fn decode_kind(mut members: Members) -> Result<Kind, ExpressionError> {
         "negate" => Kind::Negate(m.boxed()?),
         "list" => Kind::List(m.expressions()?),
         "object" => decode_object(m)?,
+        "secret" => Kind::Secret(m.text()?.parse().map_err(|_| m.wrong())?),
         "fail" => Kind::Fail(m.text()?),
         "for_list" | "for_text" | "for_object" | "for_group" => Kind::For(Box::new(decode_for(m)?)),
         symbol => {
@@ -325,6 +337,7 @@ mod tests {
             at(Kind::Negate(fact())),
             at(Kind::List(vec![*fact(), *fact()])),
             at(Kind::Object(vec![(*fact(), *fact())])),
+            at(Kind::Secret("file.a/content#0".parse().unwrap())),
             at(Kind::Fail("no".into())),
             each(ForForm::List, None),
             each(ForForm::Text, Some(*fact())),
@@ -370,6 +383,15 @@ mod tests {
             let json = serde_json::to_value(at(kind)).unwrap();
             assert!(serde_json::from_value::<Expression>(json).is_err());
         }
+    }
+
+    #[test]
+    fn a_sensitive_value_does_not_travel() {
+        let hidden = at(Kind::Hidden(crate::model::secret::SecretValue::of(&json!("hunter2"))));
+        let within = at(Kind::Not(Box::new(hidden)));
+        let error = serde_json::to_string(&within).unwrap_err().to_string();
+        assert!(!format!("{error} {within:?}").contains("hunter2"), "{error}");
+        assert!(serde_json::from_value::<Expression>(json!(["hidden", "a:1:1+1"])).is_err());
     }
 
     #[test]

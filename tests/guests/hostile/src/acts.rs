@@ -49,6 +49,13 @@ pub fn perform(act: Act, desired: &Desired) -> Result<(), HostError> {
         Act::ObserveOther => observe(other).map(drop),
         Act::ReadOther => Object::open(other)?.read(0, 64).map(drop),
         Act::ReadAsset => assets::read(FOREIGN_DIGEST, 0, 64).map(drop),
+        Act::ReadSecret => assets::read(desired.secret_name(), 0, 64).map(drop),
+        Act::SizeSecret => assets::size(desired.secret_name()).map(drop),
+        Act::ReadOwn => Object::open(path)?.read(0, 64).map(drop),
+        Act::StageSecret => {
+            let content = Content::Asset(desired.secret_name().to_owned());
+            observe(path)?.stage(&content, no_attributes())?.commit()
+        }
         Act::Write | Act::DenyChange => write(path),
         Act::WriteQuietly => {
             write_quietly(path);

@@ -80,6 +80,16 @@ words! {
         ReadOther = "read-other",
         /// Read an asset that `validate` did not list.
         ReadAsset = "read-asset",
+        /// Read the sensitive content that it was given.
+        ReadSecret = "read-secret",
+        /// Ask how large the sensitive content is that it was given.
+        SizeSecret = "size-secret",
+        /// Read the content of `path`.
+        ReadOwn = "read-own",
+        /// Write the sensitive content that it was given at `path`; that of another resource if it was given none.
+        StageSecret = "stage-secret",
+        /// Name the sensitive content of another resource.
+        NameSecret = "name-secret",
         /// Write a file at `path`.
         Write = "write",
         /// Write a file at `path`, and take no notice of a refusal.

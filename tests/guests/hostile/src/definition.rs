@@ -3,14 +3,14 @@
 use runtime_sdk::bindings::exports::runtime::module::definition::{Compiled, Description, Guest, Output};
 use runtime_sdk::bindings::runtime::module::parameters::Parameters as Handle;
 use runtime_sdk::{
-    Attribute, Capability, CatalogView, Claim, DefinitionError, DefinitionResult, Diagnostic, Edge, EdgeReason, Footprint,
-    HostError, Parameters, RecordSelectors, RecordedState, ResourceId, Semantics, TestedState, json,
+    Asset, AssetRequest, AssetSource, Attribute, Capability, CatalogView, Claim, DefinitionError, DefinitionResult, Diagnostic,
+    Edge, EdgeReason, Footprint, HostError, Parameters, RecordSelectors, RecordedState, ResourceId, Semantics, TestedState, json,
 };
 
 use crate::Hostile;
 use crate::acts::{self, FOREIGN_DIGEST};
 use crate::behaviour::{Act, Place};
-use crate::desired::Desired;
+use crate::desired::{Desired, FOREIGN_SECRET};
 
 /// The key of a shared action.
 const ACTION: &str = "hostile.tidy";
@@ -31,6 +31,7 @@ impl Guest for Hostile {
             path("path").exported().doc("The path that the effects name."),
             path("other").doc("A path that they do not name."),
             Attribute::string("behaviour").nullable().identity().doc("What to do, as `act@place`."),
+            Attribute::string("secret").nullable().exported().doc("Content that may be sensitive, taken along and not written."),
             Attribute::string("note").nullable().doc("What some acts need. Not for `identity` to read."),
         ];
         let output = |name: &str, sensitive, doc: &str| Output {
@@ -88,11 +89,24 @@ impl Guest for Hostile {
         if act == Some(Act::ReadUnknown) {
             given.string("nothing")?;
         }
-        Ok(Compiled { desired: text(act, json::canonical(&desired)?), assets: Vec::new() })
+        if !given.has("secret")? {
+            return Ok(Compiled { desired: text(act, json::canonical(&desired)?), assets: Vec::new() });
+        }
+        let desired = Desired { secret: Some(Asset::pending()), ..desired };
+        let request = AssetRequest {
+            slot: "secret".into(),
+            source: AssetSource::Parameter("secret".into()),
+            checksum: None,
+            checksum_error: None,
+            attribute: "secret".into(),
+        };
+        Ok(Compiled { desired: text(act, json::canonical(&desired)?), assets: vec![request] })
     }
 
-    fn assign_asset(_desired: String, _slot: String, _asset: String) -> DefinitionResult<String> {
-        Err(DefinitionError::Unsupported("the hostile guest asks for no assets".into()))
+    fn assign_asset(desired: String, _slot: String, asset: String) -> DefinitionResult<String> {
+        let mut desired = Desired::parse(&desired)?;
+        desired.secret.get_or_insert_default().assign(asset);
+        Ok(json::canonical(&desired)?)
     }
 
     fn validate(text: String) -> DefinitionResult<Semantics> {
@@ -116,7 +130,11 @@ impl Guest for Hostile {
         if desired.act(Place::Relationships) == Some(Act::OrderAction) {
             semantics.prerequisites.push(ACTION.into());
         }
+        if let Some(name) = desired.secret.as_ref().and_then(Asset::name) {
+            semantics = semantics.asset(name);
+        }
         match act {
+            Some(Act::NameSecret) => semantics = semantics.asset(FOREIGN_SECRET),
             Some(Act::NoTimeout) => semantics.timeout_ms = 0,
             Some(Act::EndlessTimeout) => semantics.timeout_ms = u64::MAX,
             Some(Act::NameAsset) => semantics = semantics.asset(FOREIGN_DIGEST),
@@ -146,9 +164,13 @@ impl Guest for Hostile {
         }
     }
 
-    fn resolve_export(id: ResourceId, _attribute: String, given: &Handle) -> DefinitionResult<String> {
-        let desired = read(&Parameters::new(&id, given))?;
+    fn resolve_export(id: ResourceId, attribute: String, given: &Handle) -> DefinitionResult<String> {
+        let given = Parameters::new(&id, given);
+        let desired = read(&given)?;
         let act = begin(Place::ResolveExport, &desired)?;
+        if attribute == "secret" {
+            return Ok(text(act, json::canonical(&given.value("secret")?)?));
+        }
         Ok(text(act, json::canonical(&desired.path)?))
     }
 
@@ -190,6 +212,7 @@ fn read(given: &Parameters) -> DefinitionResult<Desired> {
         behaviour: given.string("behaviour")?,
         path: given.required("path")?,
         other: given.required("other")?,
+        secret: None,
     })
 }
 
@@ -215,6 +238,7 @@ pub fn misleading() -> Diagnostic {
 /// JSON text, spoilt as the act says.
 pub fn text(act: Option<Act>, honest: String) -> String {
     match act {
+        Some(Act::NameSecret) => r#"{"$secret":"file.apart/content"}"#.into(),
         Some(Act::BadJson) => "{\"path\":".into(),
         Some(Act::LooseJson) => format!(" {honest}"),
         Some(Act::HugeString) => huge_text(),

@@ -1,9 +1,12 @@
 //! The desired state: what to do, and where.
 
-use runtime_sdk::{DefinitionError, DefinitionResult, Diagnostic, Effect, Footprint, NodeResult, json};
+use runtime_sdk::{Asset, DefinitionError, DefinitionResult, Diagnostic, Effect, Footprint, NodeResult, json};
 use serde::{Deserialize, Serialize};
 
 use crate::behaviour::{Act, Behaviour, Place};
+
+/// A slot that it is never given.
+pub const FOREIGN_SECRET: &str = "secret:file.apart/content";
 
 /// The desired state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +22,9 @@ pub struct Desired {
     pub path: String,
     /// A path that they do not name.
     pub other: String,
+    /// Content, which may be sensitive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret: Option<Asset>,
 }
 
 impl Desired {
@@ -36,6 +42,11 @@ impl Desired {
     pub fn act(&self, place: Place) -> Option<Act> {
         let behaviour = self.behaviour.as_deref().and_then(Behaviour::parse)?;
         (behaviour.place == place).then_some(behaviour.act)
+    }
+
+    /// The name of the content; one of another resource if there is none.
+    pub fn secret_name(&self) -> &str {
+        self.secret.as_ref().and_then(Asset::name).unwrap_or(FOREIGN_SECRET)
     }
 
     /// Refuses words that it does not know, so that a test cannot pass by a slip of the pen.
