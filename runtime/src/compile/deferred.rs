@@ -99,7 +99,7 @@ impl Compiler {
         let Some((value, place)) = given.value(&attribute.name).ok()? else { return Some(None) };
         if !value.is_known() {
             self.evaluation.add(self.waits(
-                &given,
+                given,
                 declaration,
                 part,
                 &attribute.name,

@@ -160,7 +160,7 @@ impl JournalHandle {
     }
 
     fn write(&self, write: Write) -> Result<(), JournalError> {
-        self.send(Request::Write(write))
+        self.send(Request::Write(Box::new(write)))
     }
 
     fn send(&self, request: Request) -> Result<(), JournalError> {

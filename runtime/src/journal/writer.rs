@@ -34,7 +34,7 @@ const MAX_ROUND: usize = 1024;
 /// What is asked of the writer.
 pub(super) enum Request {
     Intend(Box<Intention>, Reply<IntentToken>),
-    Write(Write),
+    Write(Box<Write>),
     Flush(Reply<()>),
     Stop,
 }
@@ -127,7 +127,7 @@ impl Writer {
     fn take_in(&mut self, request: Request, round: &mut Round) {
         match request {
             Request::Intend(intention, reply) => round.intends.push((intention, reply)),
-            Request::Write(write) => self.ride(write),
+            Request::Write(write) => self.ride(*write),
             Request::Flush(reply) => round.flushes.push(reply),
             Request::Stop => round.stop = true,
         }

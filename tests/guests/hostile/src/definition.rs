@@ -119,9 +119,8 @@ impl Guest for Hostile {
         if claims_other {
             claim_other(&mut footprint, &desired);
         }
-        match desired.act(Place::Identity) {
-            Some(act @ (Act::ClaimPart | Act::ClaimWhole)) => claim_object(&mut footprint, &desired, act),
-            _ => {}
+        if let Some(act @ (Act::ClaimPart | Act::ClaimWhole)) = desired.act(Place::Identity) {
+            claim_object(&mut footprint, &desired, act);
         }
         if let (Some(Act::ClaimNoted), Some(note)) = (act, &desired.note) {
             footprint.claims.push(path_claim(note));
