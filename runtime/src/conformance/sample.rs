@@ -8,7 +8,7 @@ use crate::model::attribute_path::AttributePath;
 use crate::model::description::{Attribute, Block, BlockKind, Description, spelled};
 use crate::model::ids::{ResourceId, TypeName};
 
-/// A declaration, with names as they are written or, once [`Sample::canonical`], as `describe` has them.
+/// A declaration, with names as they are written or, once `canonical`, as `describe` has them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sample {
     /// The resource type that it declares.
