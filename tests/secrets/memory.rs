@@ -75,7 +75,7 @@ fn no_guest_is_ever_told_a_sensitive_value_and_no_line_of_the_log_holds_one() {
     let needles = Needles::of(&VALUES);
     let memories = memories.lock().unwrap();
     assert!(memories.len() > 10, "guests ran: {}", memories.len());
-    let knew = |text: &str| memories.iter().any(|memory| memory.windows(text.len()).any(|window| window == text.as_bytes()));
+    let knew = |text: &str| memories.iter().any(|memory| String::from_utf8_lossy(memory).contains(text));
     assert!(knew("/srv/plain") && knew("secret:file.plain/content"), "what a guest is told is found");
     for (number, memory) in memories.iter().enumerate() {
         needles.assert_none_in(&format!("guest memory {number}"), memory);

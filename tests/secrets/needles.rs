@@ -8,7 +8,7 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE};
 use sha2::{Digest as _, Sha256};
 
 /// Forms of sensitive values that must not be found.
-pub struct Needles(Vec<Vec<u8>>);
+pub struct Needles(Vec<String>);
 
 impl Needles {
     /// Those of `values`, each of which has four characters at its start that occur nowhere by chance.
@@ -18,10 +18,12 @@ impl Needles {
 
     /// Which form is in `haystack`, and where; none if none is.
     pub fn find(&self, haystack: &[u8]) -> Option<String> {
+        let haystack = String::from_utf8_lossy(haystack);
         self.0.iter().find_map(|needle| {
-            let at = haystack.windows(needle.len()).position(|window| window == needle)?;
-            let around = &haystack[at.saturating_sub(80)..(at + 40).min(haystack.len())];
-            Some(format!("`{}` in …{}…", String::from_utf8_lossy(needle), String::from_utf8_lossy(around)))
+            let (before, after) = haystack.split_once(needle.as_str())?;
+            let before: String = before.chars().rev().take(80).collect::<Vec<_>>().into_iter().rev().collect();
+            let after: String = after.chars().take(40).collect();
+            Some(format!("`{needle}` in …{before}{needle}{after}…"))
         })
     }
 
@@ -50,7 +52,7 @@ impl Needles {
 }
 
 /// The value's first characters stand for every longer beginning, and for the value.
-fn forms(value: &str) -> Vec<Vec<u8>> {
+fn forms(value: &str) -> Vec<String> {
     let beginning: String = value.chars().take(4).collect();
     let digest = |text: &str| hex::encode(Sha256::digest(text.as_bytes()));
     let hex = hex::encode(value);
@@ -65,7 +67,7 @@ fn forms(value: &str) -> Vec<Vec<u8>> {
     for text in [value.to_owned(), format!("{value}\n")] {
         forms.extend([digest(&text), digest(&text)[..12].to_owned()]);
     }
-    forms.into_iter().map(String::into_bytes).collect()
+    forms
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {
