@@ -46,6 +46,10 @@ pub(super) fn all(state: &Json) -> Vec<Mutation> {
     let mut made = Vec::new();
     let mut places = vec![Vec::new()];
     while let Some(path) = places.pop() {
+        // Each mutation is a state of its own: none is made that would be left out.
+        if made.len() >= MAX_MUTATIONS {
+            break;
+        }
         let Some(here) = get(state, &path) else { continue };
         let mut add = |kind, done: &str, state| {
             if made.len() < MAX_MUTATIONS {
