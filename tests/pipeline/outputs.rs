@@ -200,6 +200,26 @@ fn a_sensitive_output_reaches_no_module_and_no_record() {
     }
 }
 
+/// Its desired state holds a slot and so stays the same: only a stamp can tell its new value from a change by another hand.
+#[test]
+fn a_new_secret_of_a_resource_that_waits_is_a_change_and_no_drift() {
+    let manifest = |token: &str| {
+        let variable = format!("variable \"token\" {{\n  sensitive = true\n  default   = \"{token}\"\n}}\n");
+        variable + &it("", "") + &file("reader", "\"${var.token} ${hostile.it.stamp}\"", "")
+    };
+    let scene = compiled(&manifest("first-value"));
+    assert_all(&scene.apply("site"), Outcome::Changed);
+    scene.compile("site", &manifest("other-value"));
+    let report = scene.apply("site");
+    let reader = of(&report, "file.reader");
+    assert!(reader.outcome == Outcome::Changed && !reader.drift, "{reader:?}");
+    assert!(scene.read("/srv/reader").starts_with("other-value "));
+    fs::write(scene.path("root/srv/reader"), "by another hand").unwrap();
+    let report = scene.apply("site");
+    let reader = of(&report, "file.reader");
+    assert!(reader.outcome == Outcome::Changed && reader.drift, "{reader:?}");
+}
+
 #[test]
 fn an_identity_attribute_that_waits_is_refused_with_what_to_do() {
     let scene = scene();

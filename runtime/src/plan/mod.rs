@@ -95,9 +95,13 @@ impl Ready {
 }
 
 impl Plan {
-    /// Whether a resource of it names a sensitive value.
-    pub fn names_secrets(&self) -> bool {
-        self.resources.iter().any(|planned| matches!(planned, Planned::Ready(ready) if !ready.secrets.is_empty()))
+    /// Whether a resource of it names a sensitive value, or may at its turn.
+    pub fn may_name_secrets(&self) -> bool {
+        self.resources.iter().any(|planned| match planned {
+            Planned::Ready(ready) => !ready.secrets.is_empty(),
+            Planned::Waiting(_) => true,
+            Planned::Ended(_) => false,
+        })
     }
 }
 

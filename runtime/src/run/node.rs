@@ -199,7 +199,7 @@ fn begin(
     store.admit(&Admission { run: id.clone(), receipt, resources: claims.taken, kept: claims.kept })?;
     let mut recorded = store.view().recorded_of(&admitted.catalog.owner)?;
     forget_undeclared(store, admitted, &mut recorded)?;
-    let key = if plan.names_secrets() { Some(StampKey::find_or_make(&request.state_dir)?) } else { None };
+    let key = if plan.may_name_secrets() { Some(StampKey::find_or_make(&request.state_dir)?) } else { None };
     Ok((run(admitted, &plan, site, RunMode::Apply, OnRecord { recorded, unresolved, key }), plan))
 }
 
