@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use crate::engine::{DefinitionError, DerivedEdge, Module, Peer};
+use crate::engine::{DefinitionError, DerivedEdge, Module, Peer, Peers};
 use crate::model::catalog::{Edge, EdgeReason, Resource, Source, State};
 use crate::model::ids::ResourceId;
 use crate::model::key::escape;
@@ -69,7 +69,7 @@ impl RelationError {
 pub struct Relations {
     members: BTreeMap<ResourceId, Member>,
     /// By address: an order that does not depend on the edges that are to be found.
-    peers: Arc<Vec<Peer>>,
+    peers: Arc<Peers>,
 }
 
 /// What is asked about a resource at an end of an order.
@@ -83,7 +83,7 @@ impl Relations {
     /// Over all resources of a catalog, in any order.
     pub fn new<'r>(resources: impl IntoIterator<Item = &'r Resource>) -> Self {
         let resources: BTreeMap<&ResourceId, &Resource> = resources.into_iter().map(|one| (&one.id, one)).collect();
-        let peers = Arc::new(resources.values().map(|resource| peer(resource)).collect());
+        let peers = Arc::new(Peers::new(resources.values().map(|resource| peer(resource)).collect()));
         Self { members: resources.into_iter().map(|(id, resource)| (id.clone(), member(resource))).collect(), peers }
     }
 

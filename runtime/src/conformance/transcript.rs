@@ -13,7 +13,7 @@ use super::given::Given;
 use super::sample::Sample;
 use super::subject::asset_for;
 use super::told::{Told, told};
-use crate::engine::{CallError, DefinitionError, Module, Parameters, Peer, Session};
+use crate::engine::{CallError, DefinitionError, Module, Parameters, Peer, Peers, Session};
 use crate::model::digest::ComponentDigest;
 
 /// How the functions are called.
@@ -110,7 +110,7 @@ impl Scribe<'_> {
             effects: validated.footprint.effects,
             affected_paths: validated.footprint.affected_paths,
         };
-        let peers = Arc::new(vec![peer]);
+        let peers = Arc::new(Peers::new(vec![peer]));
         self.ask("relationships", &sample.name, |session| session.relationships(&id, Some(desired), peers));
     }
 

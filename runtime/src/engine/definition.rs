@@ -5,6 +5,7 @@
 //! a thread made by [`on_large_stack`].
 
 mod catalog_view;
+mod peers;
 mod state;
 
 use std::fmt;
@@ -15,6 +16,7 @@ use serde_json::Value as Json;
 use wasmtime::Store;
 use wasmtime::component::Resource;
 
+pub use self::peers::Peers;
 pub(super) use self::state::DefinitionState;
 pub use self::state::{CatalogViewHandle, ParametersHandle};
 use super::bindings::exports::runtime::module::definition as wit;

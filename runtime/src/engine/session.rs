@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use super::definition::{Call, Compiled, DefinitionState, DerivedEdge, Parameters, Peer, Validated};
+use super::definition::{Call, Compiled, DefinitionState, DerivedEdge, Parameters, Peers, Validated};
 use super::error::{CallError, DefinitionError};
 use super::footprint::Footprint;
 use super::module::Module;
@@ -100,7 +100,7 @@ impl Module {
         &self,
         id: &ResourceId,
         desired: Option<&Json>,
-        peers: Arc<Vec<Peer>>,
+        peers: Arc<Peers>,
     ) -> Result<Vec<DerivedEdge>, DefinitionError> {
         self.session("relationships")?.relationships(id, desired, peers)
     }
@@ -195,7 +195,7 @@ impl Session {
         &mut self,
         id: &ResourceId,
         desired: Option<&Json>,
-        peers: Arc<Vec<Peer>>,
+        peers: Arc<Peers>,
     ) -> Result<Vec<DerivedEdge>, DefinitionError> {
         self.call.restart();
         let desired = desired.map(|desired| self.module.argument("relationships", desired)).transpose()?;

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use super::super::probe::{Case, Probe};
 use super::super::rule::Rule;
 use super::super::subject::{Subject, words};
-use crate::engine::{DerivedEdge, Peer};
+use crate::engine::{DerivedEdge, Peer, Peers};
 use crate::model::catalog::{Claim, EdgeReason, Effect};
 use crate::model::ids::ResourceId;
 use crate::model::key::Key;
@@ -23,8 +23,7 @@ pub(in super::super) fn check(probe: &Probe<'_>, subjects: &[Subject]) {
     let known: Vec<&Subject> = subjects.iter().filter(|subject| subject.validated.is_some()).take(MAX_PEERS).collect();
     let mut peers: Vec<Peer> = known.iter().filter_map(|subject| peer(probe, subject)).collect();
     peers.push(stranger());
-    peers.sort_by(|one, other| one.id.cmp(&other.id));
-    let peers = Arc::new(peers);
+    let peers = Arc::new(Peers::new(peers));
     let prerequisites: Prerequisites<'_> = known
         .iter()
         .filter_map(|s| Some((s.sample.id(probe.description()), s.validated.as_ref()?.semantics.prerequisites.as_slice())))
@@ -68,7 +67,7 @@ fn edges(
     probe: &Probe<'_>,
     subject: &Subject,
     desired: Option<&Json>,
-    peers: &Arc<Vec<Peer>>,
+    peers: &Arc<Peers>,
     prerequisites: &Prerequisites<'_>,
 ) -> usize {
     let id = subject.sample.id(probe.description());

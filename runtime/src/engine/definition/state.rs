@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use wasmtime::component::{Resource, ResourceTable, ResourceTableError};
 
-use super::{Child, DEFINITION_MEMORY_BYTES, ParameterError, Parameters, Peer};
+use super::{Child, DEFINITION_MEMORY_BYTES, ParameterError, Parameters, Peers};
 use crate::engine::bindings::runtime::module::parameters::{self, Child as WitChild, ParameterError as WitParameterError};
 use crate::engine::convert;
 use crate::engine::error::Fault;
@@ -38,7 +38,7 @@ pub(in crate::engine) struct DefinitionState {
     given: BTreeMap<u64, Given>,
     /// The number that the next one gets.
     next_given: u64,
-    pub(super) peers: Option<Arc<Vec<Peer>>>,
+    pub(super) peers: Option<Arc<Peers>>,
     pub(super) own_type: Option<TypeName>,
     identity_of: Option<Rc<Description>>,
 }
@@ -65,7 +65,7 @@ impl DefinitionState {
     }
 
     /// Lets the next call see `peers`, and the desired state of those of its own type.
-    pub(in crate::engine) fn show_peers(&mut self, own_type: TypeName, peers: Arc<Vec<Peer>>) {
+    pub(in crate::engine) fn show_peers(&mut self, own_type: TypeName, peers: Arc<Peers>) {
         (self.own_type, self.peers) = (Some(own_type), Some(peers));
     }
 
