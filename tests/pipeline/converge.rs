@@ -175,10 +175,12 @@ fn what_cannot_be_looked_at_is_not_absent() {
     assert_eq!(of(&report, "file.a").outcome, Outcome::Failed, "{report:?}");
 }
 
-/// Root may look everywhere, so this run is another user's.
+/// Root may look everywhere, so this run is another user's, who need not be able to reach the folder of the build.
 #[test]
 fn permission_denied_is_not_absence() {
     let scene = Scene::new();
+    let program = scene.path("runtime");
+    fs::copy(env!("CARGO_BIN_EXE_runtime"), &program).expect("there is room for a copy of the program");
     let user = 65_534;
     fs::create_dir(scene.node("/srv/closed")).unwrap();
     scene.write("root/srv/closed/kept", "kept\n");
@@ -189,10 +191,10 @@ fn permission_denied_is_not_absence() {
     fs::create_dir(scene.path("state")).unwrap();
     chown(scene.path("state"), Some(user), Some(user)).unwrap();
     for verb in ["plan", "apply"] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_runtime"));
+        let mut command = Command::new(&program);
         command.env_clear().env("TMPDIR", "/tmp").uid(user).gid(user).arg(verb).arg(scene.bundle("site"));
         command.arg("--root").arg(scene.path("root")).arg("--state-dir").arg(scene.path("state"));
-        let output = command.output().expect("the program can be read by every user");
+        let output = command.output().expect("a folder for temporary files can be reached by every user");
         let told = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{verb}: {told}");
         assert!(told.to_lowercase().contains("permission denied"), "{verb}: {told}");

@@ -38,7 +38,9 @@ fn all(runner: &[&str]) -> Result<(), Failure> {
     let units: Vec<&str> = ["--lib"].into_iter().chain(modules.iter().flat_map(|name| ["--package", name])).collect();
     let nextest = output(&["cargo", "nextest", "--version"]).is_some();
     for packages in [native.as_slice(), units.as_slice()] {
-        let mut command = if nextest { vec!["cargo", "nextest", "run"] } else { vec!["cargo", "test", "--no-fail-fast"] };
+        let mut command = if nextest { vec!["cargo", "nextest", "run"] } else { vec!["cargo", "test"] };
+        // One run tells everything that is wrong.
+        command.push("--no-fail-fast");
         command.extend(packages);
         if !runner.is_empty() && !nextest {
             command.push("--");
