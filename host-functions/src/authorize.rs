@@ -9,6 +9,7 @@ use std::fmt;
 use crate::assets::policy::Use;
 use crate::call::HostCall;
 use crate::grant::Access;
+use crate::objects::{Domain, Interface};
 use crate::phase::{Phase, Reach};
 use crate::rights::Rights;
 use crate::text::escape_bytes;
@@ -46,6 +47,13 @@ pub enum Rule {
         /// The access that an effect would have to name.
         access: Access,
     },
+    /// The resource's effects do not name the object, or not with what is to be done.
+    ObjectEffects {
+        /// What kind of object.
+        domain: Domain,
+        /// What was to be done.
+        verb: &'static str,
+    },
     /// The module's `describe` does not ask for it.
     NotAsked {
         /// The right: `files.write`.
@@ -59,6 +67,29 @@ pub enum Rule {
         path: Vec<u8>,
         /// Whether all beneath it is wanted too.
         beneath: bool,
+    },
+    /// Policy does not grant doing it with that object.
+    ObjectNotGranted {
+        /// What kind of object.
+        domain: Domain,
+        /// What was to be done.
+        verb: &'static str,
+        /// Its name.
+        name: String,
+    },
+    /// Policy does not grant the command line.
+    CommandNotGranted {
+        /// `query` or `run`.
+        verb: &'static str,
+        /// The program and its arguments; none stands for a sensitive value.
+        arguments: Vec<Option<String>>,
+    },
+    /// Policy does not grant the shared action.
+    MaintenanceNotGranted {
+        /// The interface.
+        interface: Interface,
+        /// The action.
+        verb: &'static str,
     },
     /// Policy does not grant the interface.
     InterfaceNotGranted {
@@ -180,9 +211,33 @@ fn row(module: &crate::rights::Module, rule: &Rule) -> Option<String> {
             format!("files {{ {} = [\"{path}\"{beneath}] }}", access.word())
         }
         Rule::Word { word, .. } => format!("files {{ {word} = true }}"),
+        Rule::ObjectNotGranted { domain, verb, name } => object_row(*domain, verb, name)?,
+        Rule::CommandNotGranted { verb, arguments } => {
+            let argument = |argument: &Option<String>| match argument {
+                Some(text) => literal(text.as_bytes()).map(|text| format!("\"{text}\"")),
+                None => Some("\"*\"".to_owned()),
+            };
+            let arguments: Option<Vec<String>> = arguments.iter().map(argument).collect();
+            format!("processes {{ {verb} = [[{}]] }}", arguments?.join(", "))
+        }
+        Rule::MaintenanceNotGranted { interface, verb } => format!("{} {{ verbs = [\"{verb}\"] }}", interface.word()),
         _ => return None,
     };
     Some(format!("module \"{}\" {{\n  digest = \"{}\"\n  {setting}\n}}", module.name, module.digest))
+}
+
+/// The setting that grants doing this with the object `name`.
+fn object_row(domain: Domain, verb: &str, name: &str) -> Option<String> {
+    let name = literal(name.as_bytes())?;
+    let list = match domain {
+        Domain::Package => "names",
+        Domain::Unit => "units",
+        Domain::User => "users",
+        Domain::Group => "groups",
+        Domain::Process => return Some(format!("processes {{ {verb} = [[\"{name}\", \"**\"]] }}")),
+    };
+    let interface = domain.interface().word();
+    Some(format!("{interface} {{\n    {list} = [\"{name}\"]\n    verbs = [\"{verb}\"]\n  }}"))
 }
 
 /// `path` as it can stand in a policy file and mean itself alone.
@@ -198,6 +253,18 @@ impl fmt::Display for Rule {
             Rule::Phase { phase, reach } => write!(f, "the {phase} phase does not allow {reach}"),
             Rule::NoIntent => f.write_str("no intent of this resource is on record"),
             Rule::Effects { access } => write!(f, "the resource's effects do not name it with the action `{}`", access.word()),
+            Rule::ObjectEffects { domain, verb } => {
+                write!(f, "the resource's effects do not name this {} with the action `{verb}`", domain.word())
+            }
+            Rule::ObjectNotGranted { domain, verb, .. } => {
+                write!(f, "policy does not grant the module `{}.{verb}` for it", domain.interface().word())
+            }
+            Rule::CommandNotGranted { verb, .. } => {
+                write!(f, "policy does not grant the module `processes.{verb}` with these arguments")
+            }
+            Rule::MaintenanceNotGranted { interface, verb } => {
+                write!(f, "policy does not grant the module `{}.{verb}`", interface.word())
+            }
             Rule::NotAsked { right } => write!(f, "the module does not ask for `{right}` there in `describe`"),
             // The path may be one that the guest does not know, so the text does not name it.
             Rule::NotGranted { access, .. } => write!(f, "policy does not grant the module `files.{}` there", access.word()),

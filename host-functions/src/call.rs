@@ -142,7 +142,7 @@ impl HostCall {
 
     /// Whether it changes the node.
     pub fn changes(&self) -> bool {
-        matches!(self.reach(), Reach::Change | Reach::Cleanup)
+        matches!(self.reach(), Reach::Change | Reach::Cleanup | Reach::Maintenance)
     }
 
     /// The path that it is about and the access to it that it needs, for calls about files.

@@ -24,6 +24,7 @@ impl types::Host for HostContext {
             CallError::NoSpace => HostError::NoSpace,
             CallError::TooLarge(why) => HostError::TooLarge(text(why)),
             CallError::Deadline => HostError::Deadline,
+            CallError::Unsupported(why) => HostError::Unsupported(text(why)),
             CallError::InvalidArgument(why) => HostError::InvalidArgument(text(why)),
             CallError::Other(why) => HostError::Other(text(why)),
             CallError::Trap(error) => return Err(error),

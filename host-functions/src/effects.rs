@@ -2,6 +2,7 @@
 
 use crate::files::path::is_beneath;
 use crate::grant::Access;
+use crate::objects::{ANY, Domain, is_read_only};
 
 /// The domain of effects on files: keys are absolute paths.
 pub const PATH: &str = "path";
@@ -22,8 +23,9 @@ pub struct Effect {
 impl Effect {
     /// Domain and key of the claim that follows from this effect; none if it only reads.
     pub fn claim(&self) -> Option<(&str, &[u8])> {
-        let reads_only = self.actions.iter().all(|action| action == Access::Read.word());
-        (!reads_only).then_some((self.domain.as_str(), self.key.as_slice()))
+        let reads_only = self.actions.iter().all(|action| is_read_only(action));
+        let claimed = Domain::from_word(&self.domain).is_none_or(Domain::is_claimed);
+        (!reads_only && claimed).then_some((self.domain.as_str(), self.key.as_slice()))
     }
 
     /// Whether it lets the resource do this with `path`.
@@ -34,6 +36,13 @@ impl Effect {
     /// Whether it lets the resource do this with everything beneath the directory `path`.
     pub fn permits_beneath(&self, access: Access, path: &[u8]) -> bool {
         self.is_for(access) && self.tree().is_some_and(|tree| tree == path || is_beneath(path, tree))
+    }
+
+    /// Whether it lets the resource do this with the object `name`. Whatever it lets it do, it lets it read what is there.
+    pub fn permits_object(&self, domain: Domain, verb: &str, name: &str) -> bool {
+        let is_named = self.key == name.as_bytes() || (domain == Domain::Process && self.key == ANY.as_bytes());
+        let has_verb = verb == "read" || self.actions.iter().any(|action| action == verb);
+        self.domain == domain.word() && is_named && has_verb
     }
 
     fn is_for(&self, access: Access) -> bool {
@@ -69,6 +78,22 @@ mod tests {
         assert!(!tree.permits(Access::Read, b"/srv/a"), "writing does not include reading");
         assert!(tree.permits_beneath(Access::Write, b"/srv") && tree.permits_beneath(Access::Write, b"/srv/a"));
         assert!(effect("/**", &["read"]).permits(Access::Read, b"/x"));
+    }
+
+    #[test]
+    fn an_object_is_its_name_and_reading_needs_no_word_of_its_own() {
+        let of = |domain: Domain, key: &str, action: &str| Effect { domain: domain.word().into(), ..effect(key, &[action]) };
+        let nginx = of(Domain::Package, "nginx", "install");
+        assert!(nginx.permits_object(Domain::Package, "install", "nginx"));
+        assert!(nginx.permits_object(Domain::Package, "read", "nginx"));
+        assert!(!nginx.permits_object(Domain::Package, "remove", "nginx"));
+        assert!(!nginx.permits_object(Domain::Package, "install", "nginx-full"));
+        assert!(!nginx.permits_object(Domain::Unit, "install", "nginx"));
+        assert_eq!(nginx.claim(), Some(("package", &b"nginx"[..])));
+        assert!(of(Domain::Process, "*", "run").permits_object(Domain::Process, "run", "/bin/true"));
+        assert!(!of(Domain::Package, "*", "install").permits_object(Domain::Package, "install", "nginx"));
+        assert_eq!(of(Domain::Process, "/bin/true", "run").claim(), None, "a program is nobody's");
+        assert_eq!(of(Domain::User, "web", "read").claim(), None);
     }
 
     #[test]

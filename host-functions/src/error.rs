@@ -47,6 +47,9 @@ pub enum CallError {
     /// The deadline of the attempt has passed.
     #[error("the deadline of this resource has passed")]
     Deadline,
+    /// This node cannot do it.
+    #[error("{0}")]
+    Unsupported(String),
     /// An argument has no meaning.
     #[error("{0}")]
     InvalidArgument(String),

@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use crate::files::policy::{PathPattern, PatternError};
+use crate::objects::{ANY, Interface, NamePattern, NamePatternError, ObjectGrant};
 
 /// What the node's owner grants to one module. [`Grant::none`] is where a policy row starts: nothing is granted by default.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub struct Grant {
     /// Whether names of users and groups may be looked up. Any process on the node can, so [`Grant::none`] has it; the module must
     /// still ask.
     pub accounts: bool,
+    /// Packages, units, accounts and programs.
+    pub objects: ObjectGrant,
     /// Whether facts may be read. Any process on the node can, so [`Grant::none`] has it; the module must still ask.
     pub facts: bool,
     /// Limits that replace the engine's own where they are set.
@@ -52,7 +55,14 @@ pub struct Limits {
 impl Grant {
     /// Nothing but what any process on the node may read.
     pub fn none() -> Self {
-        Self { builtin: false, files: FileGrant::default(), accounts: true, facts: true, limits: Limits::default() }
+        Self {
+            builtin: false,
+            files: FileGrant::default(),
+            accounts: true,
+            objects: ObjectGrant::default(),
+            facts: true,
+            limits: Limits::default(),
+        }
     }
 
     /// Whatever the module asks for: every path and every word. What a built-in gets unless policy says otherwise.
@@ -60,7 +70,7 @@ impl Grant {
         let everything = vec![PathPattern::root(), PathPattern::everything()];
         let files =
             FileGrant { read: everything.clone(), write: everything, deny: Vec::new(), setuid: true, chown: true, links: true };
-        Self { builtin, files, accounts: true, facts: true, limits: Limits::default() }
+        Self { builtin, files, accounts: true, objects: ObjectGrant::requested(), facts: true, limits: Limits::default() }
     }
 }
 
@@ -97,8 +107,17 @@ impl Access {
 pub enum Ask {
     /// To read or change files.
     Files(Access, PathPattern),
-    /// To look up names of users and groups.
+    /// To look up users and groups.
     Accounts,
+    /// To do something with packages, units, accounts or programs, or one of their shared actions.
+    Object {
+        /// Of which interface.
+        interface: Interface,
+        /// What is to be done: one of its verbs or shared actions.
+        verb: &'static str,
+        /// With which of its objects; for programs their paths, for shared actions `*`.
+        names: NamePattern,
+    },
     /// To read facts.
     Facts,
 }
@@ -131,11 +150,21 @@ pub enum AskError {
     /// The scope of `files` is not a path pattern.
     #[error("the scope of `files` is not a path pattern")]
     Pattern(#[source] PatternError),
+    /// The scope is not a pattern of names.
+    #[error("the scope of `{}` is not a pattern of names", interface.word())]
+    Names {
+        /// The interface.
+        interface: Interface,
+        /// Why.
+        #[source]
+        source: NamePatternError,
+    },
 }
 
 impl Ask {
     /// Reads one capability of a `describe`: for `files` the actions `read` and `write` with a path pattern; for `accounts` and
-    /// `facts` the action `read` with the scope `*`. Other interfaces need no asking.
+    /// `facts` the action `read` with the scope `*`; for `packages`, `systemd`, `accounts` and `processes` a verb with a pattern of names, or a shared
+    /// action with the scope `*`. Other interfaces need no asking.
     ///
     /// # Errors
     /// If there is no such interface, action or scope.
@@ -146,9 +175,12 @@ impl Ask {
                     Access::from_word(action).ok_or_else(|| AskError::Action { interface: "files", action: cut(action) })?;
                 Ok(Ask::Files(access, PathPattern::parse(scope).map_err(AskError::Pattern)?))
             }
-            "accounts" => read_all("accounts", action, scope).map(|()| Ask::Accounts),
+            "accounts" if action == "read" => read_all("accounts", action, scope).map(|()| Ask::Accounts),
             "facts" => read_all("facts", action, scope).map(|()| Ask::Facts),
-            _ => Err(AskError::Interface { interface: cut(interface) }),
+            _ => match Interface::from_word(interface) {
+                Some(interface) => object(interface, action, scope),
+                None => Err(AskError::Interface { interface: cut(interface) }),
+            },
         }
     }
 }
@@ -159,6 +191,17 @@ fn read_all(interface: &'static str, action: &str, scope: &str) -> Result<(), As
         ("read", _) => Err(AskError::Scope { interface, scope: cut(scope) }),
         _ => Err(AskError::Action { interface, action: cut(action) }),
     }
+}
+
+fn object(interface: Interface, action: &str, scope: &str) -> Result<Ask, AskError> {
+    let Some(verb) = interface.verb(action) else {
+        return Err(AskError::Action { interface: interface.word(), action: cut(action) });
+    };
+    if interface.maintenance().contains(&verb) && scope != ANY {
+        return Err(AskError::Scope { interface: interface.word(), scope: cut(scope) });
+    }
+    let names = scope.parse().map_err(|source| AskError::Names { interface, source })?;
+    Ok(Ask::Object { interface, verb, names })
 }
 
 /// The first 80 characters.
@@ -175,7 +218,14 @@ mod tests {
         assert!(matches!(Ask::parse("files", "write", "/etc/*"), Ok(Ask::Files(Access::Write, _))));
         assert_eq!(Ask::parse("accounts", "read", "*"), Ok(Ask::Accounts));
         assert_eq!(Ask::parse("facts", "read", "*"), Ok(Ask::Facts));
+        let install = Ask::parse("packages", "install", "nginx*").unwrap();
+        assert!(matches!(install, Ask::Object { interface: Interface::Packages, verb: "install", .. }));
+        assert!(Ask::parse("systemd", "daemon-reload", "*").is_ok() && Ask::parse("processes", "run", "/usr/sbin/*").is_ok());
         for (interface, action, scope) in [
+            ("packages", "frobnicate", "*"),
+            ("systemd", "daemon-reload", "nginx.service"),
+            ("processes", "run", ""),
+            ("accounts", "install", "*"),
             ("files", "execute", "/etc/*"),
             ("files", "write", "etc"),
             ("facts", "write", "*"),
@@ -192,5 +242,6 @@ mod tests {
         let FileGrant { read, write, deny, setuid, chown, links } = Grant::none().files;
         assert!(read.is_empty() && write.is_empty() && deny.is_empty() && !setuid && !chown && !links);
         assert!(!Grant::none().builtin);
+        assert_eq!(Grant::none().objects, ObjectGrant::default());
     }
 }

@@ -11,6 +11,8 @@
 
 pub mod grant;
 
+pub mod objects;
+
 pub mod effects;
 
 pub mod rights;

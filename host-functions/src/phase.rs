@@ -13,6 +13,8 @@ pub enum Phase {
     Check,
     /// `work.verify`.
     Verify,
+    /// `perform`: a shared action, such as reloading a manager's configuration, and nothing else that changes.
+    Perform,
     /// `work.apply`, `refresh` and `delete`.
     Apply,
     /// `recover-interrupted`.
@@ -32,14 +34,24 @@ pub enum Reach {
     Content,
     /// Changes the node.
     Change,
+    /// A shared action, which concerns no object of one resource.
+    Maintenance,
     /// Cleans up after a lost run.
     Cleanup,
 }
 
 impl Phase {
     /// Every phase, in the order of an attempt.
-    pub const ALL: [Phase; 7] =
-        [Phase::Definition, Phase::Inspect, Phase::Check, Phase::Verify, Phase::Apply, Phase::Recover, Phase::Display];
+    pub const ALL: [Phase; 8] = [
+        Phase::Definition,
+        Phase::Inspect,
+        Phase::Check,
+        Phase::Verify,
+        Phase::Perform,
+        Phase::Apply,
+        Phase::Recover,
+        Phase::Display,
+    ];
 
     /// Whether host calls of this kind are allowed. A change needs an open intent as well.
     pub fn allows(self, reach: Reach) -> bool {
@@ -49,8 +61,11 @@ impl Phase {
             Phase::Check | Phase::Verify | Phase::Display => {
                 matches!(reach, Reach::Message | Reach::Metadata | Reach::Content)
             }
-            Phase::Apply => reach != Reach::Cleanup,
-            Phase::Recover => true,
+            Phase::Perform => {
+                matches!(reach, Reach::Message | Reach::Metadata | Reach::Content | Reach::Maintenance)
+            }
+            Phase::Apply => !matches!(reach, Reach::Cleanup | Reach::Maintenance),
+            Phase::Recover => reach != Reach::Maintenance,
         }
     }
 }
@@ -62,6 +77,7 @@ impl fmt::Display for Phase {
             Phase::Inspect => "inspect",
             Phase::Check => "check",
             Phase::Verify => "verify",
+            Phase::Perform => "perform",
             Phase::Apply => "apply",
             Phase::Recover => "recover",
             Phase::Display => "display",
@@ -76,6 +92,7 @@ impl fmt::Display for Reach {
             Reach::Metadata => "reading metadata",
             Reach::Content => "reading content",
             Reach::Change => "changing the node",
+            Reach::Maintenance => "a shared action",
             Reach::Cleanup => "removing what was staged",
         })
     }

@@ -9,6 +9,8 @@ mod drift;
 mod noop;
 mod order;
 mod outputs;
+mod prerequisites;
 mod provenance;
+mod refresh;
 mod sampler;
 mod sources;

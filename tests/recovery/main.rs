@@ -5,6 +5,7 @@
 mod concurrent;
 mod killed_at_events;
 mod killed_at_random;
+mod lost_refresh;
 mod lost_run;
 mod unrecoverable;
 mod waiting;

@@ -168,6 +168,7 @@ fn each_phase_allows_its_own_calls() {
         (Phase::Check, content.clone()),
         (Phase::Verify, content.clone()),
         (Phase::Display, content.clone()),
+        (Phase::Perform, content.clone()),
         (Phase::Apply, format!("{content}, {change}")),
         (Phase::Recover, format!("{content}, {change}, discard")),
     ];

@@ -128,7 +128,7 @@ impl<T: StateType> lifecycle::Guest for Adapter<T> {
         if changes.is_empty() {
             let outputs = T::current_outputs(&desired, &state)?.as_ref().map(json::canonical).transpose()?;
             let observed = Some(json::canonical(&state)?);
-            return Ok(lifecycle::CheckResult::InSync(lifecycle::Reading { observed, outputs }));
+            return Ok(lifecycle::CheckResult::InSync(lifecycle::Reading { observed, outputs, refreshable: false }));
         }
         Ok(lifecycle::CheckResult::NeedsApply(lifecycle::Needed {
             action: T::action(&desired, &state),
@@ -136,7 +136,12 @@ impl<T: StateType> lifecycle::Guest for Adapter<T> {
             work: lifecycle::Work::new(HeldWork::<T> { desired, state, is_applied: Cell::new(false) }),
             incomplete_preview: None,
             prerequisite: None,
+            handles_refresh: false,
         }))
+    }
+
+    fn perform(action: String, _desired: String, _context: Context) -> NodeResult<Outcome> {
+        Err(not_supported(format!("`{}` has no shared action `{action}`", T::TYPE)))
     }
 
     fn refresh(_desired: String, _context: Context) -> NodeResult<Outcome> {

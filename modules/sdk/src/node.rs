@@ -44,6 +44,7 @@ pub fn explain(error: &HostError) -> String {
         HostError::NoSpace => "the disk or a quota is full".into(),
         HostError::TooLarge(text) => format!("too large: {text}"),
         HostError::Deadline => "the deadline has passed".into(),
+        HostError::Unsupported(text) => format!("this node cannot do it: {text}"),
         HostError::InvalidArgument(text) => format!("the host does not understand the request: {text}"),
         HostError::Other(text) => text.clone(),
     }
@@ -129,6 +130,7 @@ fn is_refused_at_once(error: &HostError) -> bool {
             | HostError::AlreadyExists
             | HostError::WrongKind(_)
             | HostError::UnsafePath(_)
+            | HostError::Unsupported(_)
             | HostError::InvalidArgument(_)
     )
 }

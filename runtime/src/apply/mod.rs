@@ -3,21 +3,25 @@
 //! In noop the same walk ends each turn after the check. It does not decide what a resource should be (that is plan) nor how a
 //! report looks (that is report).
 
+mod deliveries;
 mod gate;
 mod recover;
 mod run;
 mod schedule;
 mod seen;
 mod stamps;
+mod subscriptions;
 mod turn;
 mod verdict;
 mod walk;
 
 use crate::model::report::{Action, ResourceReport};
 
+pub use deliveries::Deliveries;
 pub use recover::{Recovery, Unresolved, recover};
 pub use run::Run;
 pub use stamps::Stamps;
+pub use subscriptions::Subscriptions;
 pub use walk::{Pace, walk};
 
 /// Told of each resource as it ends, in the order in which they end.

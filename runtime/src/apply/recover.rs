@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use host_functions::assets::NoAssets;
 use host_functions::{HostContext, Node};
@@ -42,6 +42,8 @@ pub struct Recovery {
     pub recovered: Vec<ResourceId>,
     /// Still open.
     pub unresolved: BTreeMap<ResourceId, Unresolved>,
+    /// How much of its deadline each took.
+    pub spent: BTreeMap<ResourceId, Duration>,
 }
 
 /// Settles `open` with `modules`, one after the other, in the order in which they were begun.
@@ -56,7 +58,10 @@ pub async fn recover(
 ) -> Result<Recovery, JournalError> {
     let mut recovery = Recovery::default();
     for intent in open {
-        match recover_one(intent, modules, node, journal).await? {
+        let began = Instant::now();
+        let recovered = recover_one(intent, modules, node, journal).await?;
+        *recovery.spent.entry(intent.resource.clone()).or_default() += began.elapsed();
+        match recovered {
             Ok(()) => recovery.recovered.push(intent.resource.clone()),
             Err(unresolved) => drop(recovery.unresolved.insert(intent.resource.clone(), unresolved)),
         }
@@ -71,6 +76,11 @@ async fn recover_one(
     node: &Arc<Node>,
     journal: &JournalHandle,
 ) -> Result<Result<(), Unresolved>, JournalError> {
+    if let Operation::Perform(_) = intent.operation {
+        // A shared action has no object that could be left in between, and the next check tells whether it is still needed.
+        journal.resolve(journal.adopt(intent), Resolution::Recovered, None)?;
+        return Ok(Ok(()));
+    }
     let admitted = match usable_module(intent, modules) {
         Ok(admitted) => admitted,
         Err(unresolved) => return Ok(Err(unresolved)),
@@ -115,7 +125,7 @@ async fn make_safe(
     open_gate(&mut host, token);
     let mut attempt = Attempt::start(&admitted.module, host, limits).await.map_err(|error| unresolved(error.to_string()))?;
     let staging_name = token.staging_name().to_string();
-    let operation = Interrupted { staging_name: staging_name.clone(), reason: operation_reason(intent.operation) };
+    let operation = Interrupted { staging_name: staging_name.clone(), reason: operation_reason(&intent.operation) };
     let reason = Reason { staging_name: Some(staging_name), ..Reason::default() };
     let ended = attempt.recover(&desired, &operation, &reason).await;
     let seen = seen::of(&mut attempt);
@@ -128,9 +138,9 @@ async fn make_safe(
     Err(Unresolved { reason: verdict.failure.message, hint: Some(verdict.failure.hint.unwrap_or_else(|| WHAT_TO_DO.into())) })
 }
 
-fn operation_reason(operation: Operation) -> OperationReason {
+fn operation_reason(operation: &Operation) -> OperationReason {
     match operation {
-        Operation::Converge(_) => OperationReason::Converge,
+        Operation::Converge(_) | Operation::Perform(_) => OperationReason::Converge,
         Operation::Refresh => OperationReason::Refresh,
     }
 }

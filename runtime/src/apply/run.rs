@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use host_functions::assets::AssetSource;
 use host_functions::{HostContext, Node};
 use serde_json::Value as Json;
 
+use super::deliveries::Deliveries;
 use super::recover::Unresolved;
 use super::stamps::Stamps;
+use super::subscriptions::Subscriptions;
 use super::turn::Ended;
 use crate::engine::{Attempt, AttemptError, Reason};
 use crate::journal::JournalHandle;
@@ -40,6 +42,12 @@ pub struct Run {
     pub groups: Groups,
     /// What resources put out, for those that wait for it.
     pub outputs: Outputs,
+    /// Who is refreshed after whom.
+    pub subscriptions: Subscriptions,
+    /// Shared actions that were delivered.
+    pub deliveries: Deliveries,
+    /// What recovery has used of the deadlines of resources whose operation was interrupted.
+    pub spent: BTreeMap<ResourceId, Duration>,
 }
 
 impl Run {
@@ -67,9 +75,15 @@ impl Run {
         report
     }
 
-    /// The host's side of a new attempt.
-    pub(super) fn host(&self, ready: &Ready) -> HostContext {
-        let deadline = Instant::now() + ready.limits.deadline;
+    /// When the one deadline of a resource that has its turn now began: earlier, where its interrupted operation was recovered.
+    pub(super) fn started(&self, id: &ResourceId) -> Instant {
+        let now = Instant::now();
+        self.spent.get(id).and_then(|spent| now.checked_sub(*spent)).unwrap_or(now)
+    }
+
+    /// The host's side of a new instance for an attempt that began at `started`.
+    pub(super) fn host(&self, ready: &Ready, started: Instant) -> HostContext {
+        let deadline = started + ready.limits.deadline;
         let mut rights = ready.rights.clone();
         // What the last run put there may be there still, and is no less sensitive because it is to be replaced.
         rights.had_secrets |= self.recorded.get(&ready.id).is_some_and(|recorded| recorded.secrets.is_some());

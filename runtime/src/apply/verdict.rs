@@ -53,19 +53,27 @@ pub(super) fn refused(module: &str, phase: Phase, message: String, hint: Option<
     Verdict { outcome: Outcome::Refused, failure }
 }
 
-/// The verdict on a check that asks for a shared action first. This version delivers none, and going on without would be a change that
-/// the module did not plan.
-pub(super) fn undelivered(module: &str, action: &str) -> Verdict {
+/// The verdict on a check that asks for a shared action that it may not ask for. Going on without would be a change that the module did not
+/// plan.
+pub(super) fn no_such_action(module: &str, action: &str, why: &str) -> Verdict {
     let failure = Failure {
         module: module.into(),
         phase: Phase::Check,
         effect: EffectClass::BeforeChange,
         attribute: None,
-        message: format!("it needs the shared action `{action}` first, which this version of the program does not have"),
-        hint: None,
+        message: format!("it asks for the shared action `{action}` first, {why}"),
+        hint: Some("this is a defect of the module".into()),
         limit: None,
     };
     Verdict { outcome: Outcome::Failed, failure }
+}
+
+/// The verdict on a refresh after which the object is not as desired.
+pub(super) fn not_as_desired(module: &str, changes: &[GuestChange]) -> Verdict {
+    let mut verdict = not_converged(module, changes);
+    let reasons: Vec<&str> = changes.iter().map(|change| change.reason.as_str()).collect();
+    verdict.failure.message = format!("it was refreshed and is no longer as desired: {}", reasons.join("; "));
+    verdict
 }
 
 /// The verdict on a change after which the object still differs.

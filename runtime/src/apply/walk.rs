@@ -106,6 +106,9 @@ impl Walk<'_> {
             Ok(ended) => {
                 let report = self.run.note_outputs(ended);
                 let outcome = report.outcome;
+                if outcome == Outcome::WouldChange {
+                    self.run.subscriptions.note_would_change(&report.id);
+                }
                 self.stopping |= self.pace.fail_fast && matches!(outcome, Outcome::Failed | Outcome::Refused);
                 self.keep(index, report);
                 for unmet in self.schedule.end(index, outcome) {

@@ -8,7 +8,8 @@ use super::overlaps;
 use super::resource::Built;
 use crate::language::diagnostic::Diagnostic;
 use crate::manifest::Declaration;
-use crate::model::catalog::{Claim, Edge, EdgeReason, Source};
+use crate::model::catalog::{Claim, Edge, EdgeReason, Source, State};
+use crate::model::expression::Place;
 use crate::model::ids::ResourceId;
 use crate::model::key::escape;
 use crate::relations::{Edges, RelationError, Relations};
@@ -26,9 +27,35 @@ impl Compiler {
             let others = built.origins.iter().filter(|(read, _)| *read != id);
             others.for_each(|(read, place)| add(read, id, EdgeReason::Reference, place));
             declaration.meta.require.iter().for_each(|(other, place)| add(other, id, EdgeReason::Require, place));
+            declaration.meta.subscribe.iter().for_each(|(other, place)| add(other, id, EdgeReason::Subscribe, place));
+            declaration.meta.notify.iter().for_each(|(other, place)| add(id, other, EdgeReason::Notify, place));
             declaration.meta.before.iter().for_each(|(other, place)| add(id, other, EdgeReason::Before, place));
         }
         edges.into_sorted()
+    }
+
+    /// Tells of subscribers that take no refresh. Those that wait for the node are asked there.
+    pub(super) fn check_subscriptions(&self, built: &[Built]) {
+        let is_deaf = |state: &State| matches!(state, State::Compiled { semantics, .. } if !semantics.accepts_refresh);
+        let deaf = built.iter().map(|built| &built.resource).filter(|resource| is_deaf(&resource.state));
+        let deaf: BTreeSet<&ResourceId> = deaf.map(|resource| &resource.id).collect();
+        let tell = |subscriber: &ResourceId, place: &Place| {
+            let error = Diagnostic::error(place, format!("`{subscriber}` takes no refresh"));
+            let error = error.label("it would have to be refreshed when the other one changes");
+            let hint = "to order the two without a refresh, write `require` or `before`".to_owned();
+            self.evaluation.add(error.hint(hint));
+        };
+        for declaration in &self.manifest().resources {
+            if let Some((_, place)) = declaration.meta.subscribe.first().filter(|_| deaf.contains(&declaration.id)) {
+                tell(&declaration.id, place);
+            }
+            declaration
+                .meta
+                .notify
+                .iter()
+                .filter(|(other, _)| deaf.contains(other))
+                .for_each(|(other, place)| tell(other, place));
+        }
     }
 
     /// Holds the orders that modules derive from final states against those that they derived from drafts.

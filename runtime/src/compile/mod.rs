@@ -105,6 +105,7 @@ impl Compiler {
         // Claims and order are told only of whole catalogs: half of one would give messages about what is missing.
         let built: Vec<resource::Built> = built.into_iter().collect::<Option<_>>()?;
         self.check_overlaps(&built);
+        self.check_subscriptions(&built);
         let edges = self.edges(&built);
         let order = self.order(&built, &edges)?;
         let (built, assets) = self.settle(built, &edges)?;

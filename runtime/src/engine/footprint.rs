@@ -2,18 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use host_functions::effects::PATH;
+use host_functions::objects::{Domain, is_read_only};
+
 use crate::model::catalog::{Claim, Effect};
 use crate::model::ids::TypeName;
 use crate::model::key::Key;
 
 /// How many claims, effects or affected paths one resource may have.
 const MAX_ITEMS: usize = 4_096;
-
-/// The domains whose objects the host knows, with the actions that an effect may name there.
-const HOST_DOMAINS: [(&str, &[&str]); 1] = [("path", &["read", "write"])];
-
-/// Domains of host interfaces that this host does not have yet: no module may take them for its own.
-const RESERVED_DOMAINS: [&str; 4] = ["package", "unit", "user", "group"];
 
 /// Claims, effects and affected paths, each sorted and without duplicates.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -43,7 +40,7 @@ impl Footprint {
         affected_paths.iter().try_for_each(|path| check_path(path, true))?;
         let effects = effects.into_iter().map(normal_effect).collect::<Result<BTreeSet<_>, _>>()?;
         let own = claims.into_iter().map(|claim| normal_claim(type_name, claim));
-        let derived = effects.iter().filter(|effect| !is_read_only(effect)).map(|effect| Ok(claim_of(effect)));
+        let derived = effects.iter().filter(|effect| is_claimed(effect)).map(|effect| Ok(claim_of(effect)));
         Ok(Self {
             claims: own.chain(derived).collect::<Result<BTreeSet<_>, String>>()?.into_iter().collect(),
             affected_paths: affected_paths.into_iter().collect::<BTreeSet<_>>().into_iter().collect(),
@@ -52,8 +49,10 @@ impl Footprint {
     }
 }
 
-fn is_read_only(effect: &Effect) -> bool {
-    effect.actions.iter().all(|action| action == "read")
+/// Whether to have the effect is to hold the object.
+fn is_claimed(effect: &Effect) -> bool {
+    let changes = effect.actions.iter().any(|action| !is_read_only(action));
+    changes && Domain::from_word(&effect.domain).is_none_or(Domain::is_claimed)
 }
 
 fn claim_of(effect: &Effect) -> Claim {
@@ -61,34 +60,49 @@ fn claim_of(effect: &Effect) -> Claim {
 }
 
 fn normal_effect(mut effect: Effect) -> Result<Effect, String> {
-    let Some((_, actions)) = HOST_DOMAINS.iter().find(|(domain, _)| *domain == effect.domain) else {
-        return Err(format!("an effect in the domain `{}`, which this host has no functions for", effect.domain));
+    let domain = Domain::from_word(&effect.domain);
+    let actions = match domain {
+        Some(domain) => domain.verbs(),
+        None if effect.domain == PATH => &["read", "write"],
+        None => return Err(format!("an effect in the domain `{}`, which this host has no functions for", effect.domain)),
     };
     if let Some(action) = effect.actions.iter().find(|action| !actions.contains(&action.as_str())) {
         return Err(format!("an effect with the action `{action}`, which the domain `{}` does not have", effect.domain));
     }
-    if effect.actions.is_empty() || effect.qualifier.is_some() {
+    // A package has versions to narrow the actions to; nothing else has.
+    let narrowed = effect.qualifier.as_ref().is_some_and(|qualifier| qualifier.is_empty() || qualifier.len() > 256);
+    if effect.actions.is_empty() || narrowed || (effect.qualifier.is_some() && domain != Some(Domain::Package)) {
         return Err(format!("an effect in the domain `{}` without an action, or with a qualifier", effect.domain));
     }
-    check_path(&effect.key, true)?;
+    check_key(domain, &effect.key)?;
     effect.actions.sort();
     effect.actions.dedup();
     Ok(effect)
 }
 
 fn normal_claim(type_name: &TypeName, mut claim: Claim) -> Result<Claim, String> {
-    if claim.domain == "path" {
-        check_path(&claim.key, true)?;
-        return Ok(claim);
+    let domain = Domain::from_word(&claim.domain);
+    if domain.is_some_and(|domain| !domain.is_claimed()) {
+        return Err(format!("a claim in the domain `{}`, whose objects nobody can hold", claim.domain));
     }
-    if RESERVED_DOMAINS.contains(&claim.domain.as_str()) {
-        return Err(format!("a claim in the domain `{}`, which this host has no functions for", claim.domain));
+    if domain.is_some() || claim.domain == PATH {
+        check_key(domain, &claim.key)?;
+        return Ok(claim);
     }
     if claim.domain.parse::<TypeName>().is_err() || claim.key.0.is_empty() || claim.key.0.len() > 4_096 {
         return Err("a claim whose domain is not lower-case letters, digits and `_`, or whose key is empty or too long".into());
     }
     claim.domain = format!("{type_name}/{}", claim.domain);
     Ok(claim)
+}
+
+/// Whether `key` can name an object of `domain`; of none, a path.
+fn check_key(domain: Option<Domain>, key: &Key) -> Result<(), String> {
+    match domain {
+        None => check_path(key, true),
+        Some(domain) if domain.is_name(&key.0) => Ok(()),
+        Some(domain) => Err(format!("`{key}`, which cannot be the name of a {}", domain.word())),
+    }
 }
 
 /// Whether `key` is an absolute path in normal form; with `tree`, `/**` may end it.
@@ -124,8 +138,31 @@ mod tests {
     fn own_domains_are_prefixed_and_host_domains_are_not_taken() {
         let claim = |domain: &str| Claim { domain: domain.into(), key: "k".into(), qualifier: String::new() };
         assert_eq!(normalise(vec![], vec![claim("port")]).unwrap().claims[0].domain, "thing/port");
-        assert!(normalise(vec![], vec![claim("package")]).is_err());
+        assert_eq!(normalise(vec![], vec![claim("package")]).unwrap().claims[0].domain, "package", "it is the host's");
+        assert!(normalise(vec![], vec![claim("process")]).is_err(), "nobody holds a program");
         assert!(normalise(vec![], vec![claim("a/b")]).is_err());
+    }
+
+    #[test]
+    fn effects_on_other_objects_have_their_own_actions_and_names() {
+        let of = |domain: &str, key: &str, action: &str, qualifier: Option<&str>| {
+            let effect = Effect { domain: domain.into(), ..effect(key, &[action]) };
+            normalise(vec![Effect { qualifier: qualifier.map(Into::into), ..effect }], vec![])
+        };
+        let claims = |footprint: Footprint| footprint.claims.into_iter().map(|claim| claim.domain).collect::<Vec<_>>();
+        assert_eq!(claims(of("package", "nginx", "install", Some("1.0-1")).unwrap()), ["package"]);
+        assert_eq!(claims(of("unit", "nginx.service", "read", None).unwrap()), [""; 0]);
+        assert_eq!(claims(of("process", "/bin/true", "run", None).unwrap()), [""; 0], "nobody holds a program");
+        for (domain, key, action, qualifier) in [
+            ("package", "nginx", "start", None),
+            ("package", "-y", "install", None),
+            ("package", "nginx", "install", Some("")),
+            ("unit", "nginx.service", "start", Some("1.0")),
+            ("process", "true", "run", None),
+            ("socket", "a", "read", None),
+        ] {
+            assert!(of(domain, key, action, qualifier).is_err(), "{domain} {key} {action}");
+        }
     }
 
     #[test]

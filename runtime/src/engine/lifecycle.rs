@@ -76,6 +76,14 @@ impl Attempt {
     /// # Errors
     /// If the instance cannot be made within its limits.
     pub async fn start(module: &Module, host: HostContext, limits: AttemptLimits) -> Result<Self, CallError> {
+        Self::resume(module, host, limits, Instant::now()).await
+    }
+
+    /// A new instance for an attempt whose deadline began at `started`: the one before was dropped after a shared action.
+    ///
+    /// # Errors
+    /// If the instance cannot be made within its limits.
+    pub async fn resume(module: &Module, host: HostContext, limits: AttemptLimits, started: Instant) -> Result<Self, CallError> {
         let mut wasi_table = ResourceTable::new();
         wasi_table.set_max_capacity(MAX_HANDLES);
         let state = LifecycleState {
@@ -84,7 +92,6 @@ impl Attempt {
             wasi: WasiCtx::builder().max_random_size(1 << 20).build(),
             wasi_table,
         };
-        let started = Instant::now();
         let mut store = Store::new(module.wasmtime(), state);
         store.limiter(|state| &mut state.limiter);
         store.set_hostcall_fuel(HOSTCALL_BYTES);
@@ -165,6 +172,7 @@ impl Attempt {
             wit::CheckResult::InSync(reading) => Ok(CheckResult::InSync(Reading {
                 observed: self.json(FUNCTION, reading.observed)?,
                 outputs: self.outputs(FUNCTION, reading.outputs)?,
+                refreshable: reading.refreshable,
             })),
             wit::CheckResult::Skipped(reason) => Ok(CheckResult::Skipped(convert::message(&reason))),
             wit::CheckResult::CannotPlan(reason) => Ok(CheckResult::CannotPlan(convert::message(&reason))),
@@ -176,6 +184,7 @@ impl Attempt {
                     changes: self.changes(FUNCTION, needed.changes)?,
                     incomplete_preview: needed.incomplete_preview.map(|text| convert::message(&text)),
                     prerequisite: needed.prerequisite.map(|text| convert::message(&text)),
+                    handles_refresh: needed.handles_refresh,
                 }))
             }
         }
@@ -192,7 +201,8 @@ impl Attempt {
         let guest = self.guest.runtime_module_lifecycle();
         let answer = guest.work().call_apply(&mut self.store, work, &context).await;
         let outcome = self.answer(FUNCTION, answer)?;
-        self.outcome(FUNCTION, outcome)
+        let puts_out = !self.deletes;
+        self.outcome(FUNCTION, outcome, puts_out)
     }
 
     /// Reads again and compares again, after an application.
@@ -225,6 +235,33 @@ impl Attempt {
         let guest = self.guest.runtime_module_lifecycle();
         let answer = guest.call_recover_interrupted(&mut self.store, &desired, &operation, &context).await;
         self.answer(FUNCTION, answer)
+    }
+
+    /// Does what a changed subscription asks for.
+    ///
+    /// # Errors
+    /// See [`AttemptError`]; a call that did not return leaves an unknown outcome.
+    pub async fn refresh(&mut self, desired: &Json, reason: &Reason) -> Result<Outcome, AttemptError> {
+        const FUNCTION: &str = "refresh";
+        let (desired, context) = self.prepare(FUNCTION, Phase::Apply, Some(desired), reason)?;
+        let guest = self.guest.runtime_module_lifecycle();
+        let answer = guest.call_refresh(&mut self.store, &desired, &context).await;
+        let outcome = self.answer(FUNCTION, answer)?;
+        // A refresh leaves the outputs that the check has found.
+        self.outcome(FUNCTION, wit::Outcome { outputs: None, ..outcome }, false)
+    }
+
+    /// Does a shared action that the check asked for.
+    ///
+    /// # Errors
+    /// See [`AttemptError`].
+    pub async fn perform(&mut self, action: &str, desired: &Json, reason: &Reason) -> Result<Outcome, AttemptError> {
+        const FUNCTION: &str = "perform";
+        let (desired, context) = self.prepare(FUNCTION, Phase::Perform, Some(desired), reason)?;
+        let guest = self.guest.runtime_module_lifecycle();
+        let answer = guest.call_perform(&mut self.store, action, &desired, &context).await;
+        let outcome = self.answer(FUNCTION, answer)?;
+        self.outcome(FUNCTION, wit::Outcome { outputs: None, ..outcome }, false)
     }
 
     fn work(&self, function: &'static str) -> Result<ResourceAny, CallError> {

@@ -6,7 +6,8 @@ use std::thread::JoinHandle;
 
 use tokio::sync::oneshot;
 
-use super::entry::{Intention, Settlement};
+use super::entry::{Intention, OpenObligation, Settlement};
+use super::obligation::Closing;
 use super::status::Resolution;
 use super::token::IntentToken;
 use super::writer::{Request, Write, Writer};
@@ -131,6 +132,24 @@ impl JournalHandle {
     /// If the journal is closed.
     pub fn keep(&self, owner: &OwnerName, resource: &ResourceId, record: Recorded) -> Result<(), JournalError> {
         self.write(Write::Record { owner: owner.clone(), resource: resource.clone(), record: Box::new(record) })
+    }
+
+    /// Closes a refresh obligation that is owed and lapses without a change. Rides as [`JournalHandle::settle`] does.
+    ///
+    /// # Errors
+    /// If the journal is closed.
+    pub fn close(&self, obligation: i64, closing: Closing, detail: Option<String>) -> Result<(), JournalError> {
+        self.write(Write::Close { obligation, closing, detail })
+    }
+
+    /// The refreshes that `subscriber` owes, oldest first, once everything that was given before is on disk.
+    ///
+    /// # Errors
+    /// If it cannot be written or read.
+    pub async fn owed(&self, owner: &OwnerName, subscriber: &ResourceId) -> Result<Vec<OpenObligation>, JournalError> {
+        let (reply, answer) = oneshot::channel();
+        self.send(Request::Owed { owner: owner.clone(), subscriber: subscriber.clone(), reply })?;
+        answer.await.map_err(|_| JournalError::Closed)?
     }
 
     /// Returns when everything that was given before is on disk.

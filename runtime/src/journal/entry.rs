@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::obligation::ObligationStatus;
+use super::obligation::{Closing, ObligationStatus};
 use super::status::{Ending, IntentEvent, words};
 use crate::model::digest::ComponentDigest;
 use crate::model::ids::{OwnerName, ResourceId, RunId};
@@ -23,12 +23,14 @@ words! {
 }
 
 /// What a change is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Operation {
     /// To bring about the desired state.
     Converge(Action),
     /// A subscription changed.
     Refresh,
+    /// A shared action that it asked for, by its key.
+    Perform(String),
 }
 
 /// What is about to be done.
@@ -61,6 +63,8 @@ pub struct Settlement {
     pub record: Option<Recorded>,
     /// Why, for people, where it did not go as intended. No values of attributes.
     pub detail: Option<String>,
+    /// Refresh obligations that are met by it, in the same transaction.
+    pub closes: Vec<(i64, Closing)>,
 }
 
 /// What happens in a run.

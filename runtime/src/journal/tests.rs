@@ -38,7 +38,7 @@ pub(super) fn intention(resource: &str) -> Intention {
 }
 
 pub(super) fn ended(ending: Ending) -> Settlement {
-    Settlement { ending, record: None, detail: None }
+    Settlement { ending, record: None, detail: None, closes: Vec::new() }
 }
 
 pub(super) fn recorded(inputs: serde_json::Value) -> Recorded {
@@ -219,7 +219,9 @@ fn state_is_recorded_with_the_settlement_and_counts_as_converged_until_the_next_
     let token = handle.intend_blocking(intention("file.a")).unwrap();
     let inputs = serde_json::json!({"b": 1, "a": [1.5, null]});
     let record = recorded(inputs.clone());
-    handle.settle(token, Settlement { ending: Ending::Done, record: Some(record.clone()), detail: None }).unwrap();
+    handle
+        .settle(token, Settlement { ending: Ending::Done, record: Some(record.clone()), detail: None, closes: Vec::new() })
+        .unwrap();
     handle.keep(&owner(), &"file.b".parse().unwrap(), record.clone()).unwrap();
     let store = journal.finish().unwrap();
     let all = store.view().recorded_of(&owner()).unwrap();

@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 use super::actor::JournalError;
-use super::entry::{Intention, Settlement};
+use super::entry::{Intention, OpenObligation, Settlement};
+use super::obligation::Closing;
 use super::staging::StagingName;
 use super::status::{Ending, IntentId, Resolution};
 use super::token::IntentToken;
@@ -36,6 +37,7 @@ pub(super) enum Request {
     Intend(Box<Intention>, Reply<IntentToken>),
     Write(Box<Write>),
     Flush(Reply<()>),
+    Owed { owner: OwnerName, subscriber: ResourceId, reply: Reply<Vec<OpenObligation>> },
     Stop,
 }
 
@@ -44,11 +46,13 @@ pub(super) enum Write {
     Settle { intent: IntentId, settlement: Settlement },
     Resolve { intent: IntentId, resolution: Resolution, detail: Option<String> },
     Record { owner: OwnerName, resource: ResourceId, record: Box<Recorded> },
+    Close { obligation: i64, closing: Closing, detail: Option<String> },
 }
 
 type Intended = Result<(IntentId, StagingName), StoreError>;
 type Reply<T> = oneshot::Sender<Result<T, JournalError>>;
 type Asked = (Box<Intention>, Reply<IntentToken>);
+type AskedOwed = (OwnerName, ResourceId, Reply<Vec<OpenObligation>>);
 
 pub(super) struct Writer {
     store: Store,
@@ -68,13 +72,14 @@ pub(super) struct Writer {
 struct Round {
     intends: Vec<Asked>,
     flushes: Vec<Reply<()>>,
+    owed: Vec<AskedOwed>,
     stop: bool,
 }
 
 impl Round {
     /// Whether nobody waits for it: only what rides has come.
     fn is_unasked(&self) -> bool {
-        self.intends.is_empty() && self.flushes.is_empty() && !self.stop
+        self.intends.is_empty() && self.flushes.is_empty() && self.owed.is_empty() && !self.stop
     }
 }
 
@@ -129,6 +134,7 @@ impl Writer {
             Request::Intend(intention, reply) => round.intends.push((intention, reply)),
             Request::Write(write) => self.ride(*write),
             Request::Flush(reply) => round.flushes.push(reply),
+            Request::Owed { owner, subscriber, reply } => round.owed.push((owner, subscriber, reply)),
             Request::Stop => round.stop = true,
         }
     }
@@ -145,6 +151,10 @@ impl Writer {
                     let _ = reply.send(Err(error.clone()));
                 }
             }
+        }
+        for (owner, subscriber, reply) in round.owed {
+            let owed = || Ok(self.store.view().owed(&owner, &subscriber)?);
+            let _ = reply.send(failure.clone().map_or_else(owed, Err));
         }
         for reply in round.flushes {
             let answer = failure.clone().or_else(|| self.trouble.take()).map_or(Ok(()), Err);
@@ -190,7 +200,8 @@ impl Writer {
             });
             if let Err(Ok(token)) = reply.send(answer) {
                 // Nobody waits for it any more, so nobody will change anything under it.
-                let settlement = Settlement { ending: Ending::NotStarted, record: None, detail: Some(GIVEN_UP.into()) };
+                let settlement =
+                    Settlement { ending: Ending::NotStarted, record: None, detail: Some(GIVEN_UP.into()), closes: Vec::new() };
                 self.ride(Write::Settle { intent: token.intent(), settlement });
             }
         }
@@ -208,6 +219,7 @@ fn write_riding(batch: &mut Batch<'_>, run: &RunId, write: &Write) -> Result<(),
     match write {
         Write::Settle { intent, settlement } => batch.settle(run, *intent, settlement),
         Write::Resolve { intent, resolution, detail } => batch.resolve(run, *intent, *resolution, detail.as_deref()),
+        Write::Close { obligation, closing, detail } => batch.close_obligation(*obligation, *closing, detail.as_deref()),
         Write::Record { owner, resource, record } => batch.record(run, owner, resource, record),
     }
 }

@@ -193,6 +193,10 @@ pub struct Meta {
     pub require: Vec<(ResourceId, Place)>,
     /// What must go after it.
     pub before: Vec<(ResourceId, Place)>,
+    /// What it is refreshed after.
+    pub subscribe: Vec<(ResourceId, Place)>,
+    /// What is refreshed after it.
+    pub notify: Vec<(ResourceId, Place)>,
     /// The deadline of one attempt in milliseconds.
     pub timeout_ms: Option<u64>,
     /// When to leave it alone.

@@ -19,9 +19,9 @@ use crate::model::units;
 
 const META: Allowed = Allowed {
     block: "a `meta` block",
-    attributes: &["require", "before", "timeout"],
+    attributes: &["require", "before", "subscribe", "notify", "timeout"],
     blocks: &["control"],
-    later: &["notify", "subscribe", "provider", "health"],
+    later: &["provider", "health"],
 };
 
 const CONTROL: Allowed = Allowed { block: "a `control` block", attributes: &["if", "unless"], blocks: &[], later: &[] };
@@ -113,6 +113,8 @@ impl Reader<'_> {
         Meta {
             require: self.addresses(&found, "require", id, names),
             before: self.addresses(&found, "before", id, names),
+            subscribe: self.addresses(&found, "subscribe", id, names),
+            notify: self.addresses(&found, "notify", id, names),
             timeout_ms: self.timeout(&found),
             control: found.blocks.get("control").map(|control| self.control(control, id, names)),
         }

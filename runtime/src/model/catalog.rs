@@ -270,6 +270,10 @@ pub enum EdgeReason {
     Require,
     /// `meta { before }`.
     Before,
+    /// `meta { subscribe }`: the dependent is refreshed when the prerequisite changes.
+    Subscribe,
+    /// `meta { notify }`: the same, said at the prerequisite.
+    Notify,
     /// An attribute of the dependent reads the prerequisite.
     Reference,
     /// A resource type derived it, in its words.
@@ -283,8 +287,13 @@ impl EdgeReason {
     pub fn is_derived(&self) -> bool {
         match self {
             Self::Derived(_) | Self::Action(_) => true,
-            Self::Require | Self::Before | Self::Reference => false,
+            Self::Require | Self::Before | Self::Subscribe | Self::Notify | Self::Reference => false,
         }
+    }
+
+    /// Whether the dependent is refreshed when the prerequisite changes.
+    pub fn is_subscription(&self) -> bool {
+        matches!(self, Self::Subscribe | Self::Notify)
     }
 }
 
@@ -294,6 +303,8 @@ impl fmt::Display for EdgeReason {
         match self {
             Self::Require => f.write_str("`require`"),
             Self::Before => f.write_str("`before`"),
+            Self::Subscribe => f.write_str("`subscribe`"),
+            Self::Notify => f.write_str("`notify`"),
             Self::Reference => f.write_str("it is read there"),
             Self::Derived(words) => f.write_str(&escape(words)),
             Self::Action(key) => write!(f, "it needs the action `{}` after it", escape(key)),

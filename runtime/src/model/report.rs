@@ -104,6 +104,10 @@ pub struct ResourceReport {
     pub reason: Option<String>,
     /// Why the changes may not be all of them.
     pub incomplete_preview: Option<String>,
+    /// Shared actions that went before, or would.
+    pub prerequisites: Vec<String>,
+    /// What became of a refresh that it owed.
+    pub refresh: Option<Refresh>,
     /// What went wrong.
     pub failure: Option<Failure>,
     /// Messages of the module, at most 64 KiB.
@@ -123,11 +127,39 @@ impl ResourceReport {
             drift: false,
             reason: None,
             incomplete_preview: None,
+            prerequisites: Vec::new(),
+            refresh: None,
             failure: None,
             log: Vec::new(),
             duration_us: 0,
         }
     }
+}
+
+/// A refresh that a resource owed at its turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Refresh {
+    /// What changed, or would; sorted.
+    pub because_of: Vec<ResourceId>,
+    /// What became of it.
+    pub ending: RefreshEnding,
+}
+
+/// What became of a refresh.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RefreshEnding {
+    /// The mode forbids it.
+    Would,
+    /// It was done.
+    Refreshed,
+    /// Converging did what it would have done, or would do.
+    Handled,
+    /// There is nothing to refresh, so it lapses.
+    Suppressed,
+    /// It is still owed: the resource did not get so far.
+    Owed,
 }
 
 /// How a resource ended.
@@ -246,8 +278,12 @@ pub enum Phase {
     Inspect,
     /// Comparing.
     Check,
+    /// Doing a shared action.
+    Perform,
     /// Changing.
     Apply,
+    /// Doing what a changed subscription asks for.
+    Refresh,
     /// Comparing again.
     Verify,
     /// Making an interrupted operation safe.
@@ -261,7 +297,9 @@ impl Phase {
             Self::Resolve => "resolve",
             Self::Inspect => "inspect",
             Self::Check => "check",
+            Self::Perform => "perform",
             Self::Apply => "apply",
+            Self::Refresh => "refresh",
             Self::Verify => "verify",
             Self::Recover => "recover",
         }

@@ -3,8 +3,6 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use host_functions::effects::PATH;
-use host_functions::grant::Access;
 use host_functions::{HostContext, Node};
 
 use super::{Groups, Planned, Ready, RunAssets};
@@ -72,9 +70,8 @@ impl Inspection<'_> {
         let mut attempt = self.attempt(ready, ready.limits).await?;
         let safety = self.groups.safety(&mut attempt, ready, &Reason::default()).await;
         let safety = believed(safety, &mut attempt)?.unwrap_or_default();
-        // To hold a path keeps others from it, so it takes the same right as a claim that the catalog names.
-        let paths = safety.claims.iter().filter(|claim| claim.domain == PATH);
-        let wants = paths.map(|claim| Want { access: Access::Write, path: claim.key.clone() }).collect();
+        // To hold an object keeps others from it, so it takes the same right as a claim that the catalog names.
+        let wants = safety.claims.iter().filter_map(Want::to_hold).collect();
         match policy::outside(&ready.id.type_name, ready.module.digest(), &wants, &ready.rights.grant) {
             Some(refusal) => Err(refusal.into()),
             None => Ok(safety),

@@ -79,6 +79,10 @@ pub struct Ready {
     pub claims: Vec<Claim>,
     /// What the node added.
     pub safety: Safety,
+    /// Whether it takes refreshes.
+    pub accepts_refresh: bool,
+    /// Shared actions that it may ask for.
+    pub prerequisites: Vec<String>,
     /// The slots that its desired state names.
     pub secrets: BTreeSet<SecretSlot>,
     /// What its host calls are held against.
@@ -151,6 +155,8 @@ fn ready(admitted: &AdmittedModule, resource: &Resource, state: KnownState) -> R
         module: admitted.module.clone(),
         claims: resource.claims.clone(),
         safety: Safety::default(),
+        accepts_refresh: state.semantics.accepts_refresh,
+        prerequisites: state.semantics.prerequisites.clone(),
         rights: rights::of(admitted, resource, &state.semantics),
         limits: rights::limits(admitted, resource, &state.semantics),
         desired: state.desired,

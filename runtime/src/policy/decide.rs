@@ -2,14 +2,17 @@
 
 use std::collections::BTreeSet;
 
+use host_functions::effects::PATH;
 use host_functions::files::policy::{NEVER, PathPattern};
 use host_functions::grant::{Access, FileGrant, Grant, Limits};
+use host_functions::objects::{Domain, Interface, ObjectGrant, is_read_only};
 
 use super::row::row_that_would_allow;
 use super::{Line, ModuleRow, Policy};
+use crate::model::catalog::{Claim, Effect};
 use crate::model::digest::ComponentDigest;
 use crate::model::ids::TypeName;
-use crate::model::key::Key;
+use crate::model::key::{Key, escape};
 
 /// Whether a component's name is that of a module that is built into the program. Such names are reserved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,11 +28,65 @@ pub enum Builtin {
 
 /// Something that the resources of a module declare to touch.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Want {
-    /// What they do there.
-    pub access: Access,
-    /// A path, or one that ends in `/**` for all beneath it.
-    pub path: Key,
+pub enum Want {
+    /// A path.
+    Path {
+        /// What they do there.
+        access: Access,
+        /// A path, or one that ends in `/**` for all beneath it.
+        path: Key,
+    },
+    /// Another object.
+    Object {
+        /// What kind.
+        domain: Domain,
+        /// What they do with it.
+        verb: &'static str,
+        /// Its name.
+        name: String,
+    },
+    /// To hold another object, so that nobody else can.
+    Hold {
+        /// What kind.
+        domain: Domain,
+        /// Its name.
+        name: String,
+    },
+}
+
+impl Want {
+    /// What an effect wants, if it is on objects that the host knows.
+    pub fn of_effect(effect: &Effect) -> Vec<Self> {
+        match Domain::from_word(&effect.domain) {
+            Some(domain) => {
+                let name = String::from_utf8_lossy(&effect.key.0).into_owned();
+                let verbs = effect.actions.iter().filter_map(|action| domain.interface().verb(action));
+                verbs.map(|verb| Self::Object { domain, verb, name: name.clone() }).collect()
+            }
+            None if effect.domain == PATH => {
+                let access = effect.actions.iter().filter_map(|action| Access::from_word(action));
+                access.map(|access| Self::Path { access, path: effect.key.clone() }).collect()
+            }
+            None => Vec::new(),
+        }
+    }
+
+    /// What a claim wants, if it is on an object that the host knows. To hold it keeps others from it, which is no less than changing it.
+    pub fn to_hold(claim: &Claim) -> Option<Self> {
+        match Domain::from_word(&claim.domain) {
+            Some(domain) => Some(Self::Hold { domain, name: String::from_utf8_lossy(&claim.key.0).into_owned() }),
+            None => (claim.domain == PATH).then(|| Self::Path { access: Access::Write, path: claim.key.clone() }),
+        }
+    }
+
+    /// What is wanted, for people: "to read `/etc/motd`".
+    pub(super) fn words(&self) -> String {
+        match self {
+            Self::Path { access, path } => format!("to {} `{path}`", access.word()),
+            Self::Object { domain, verb, name } => format!("to {verb} the {} `{}`", domain.word(), escape(name)),
+            Self::Hold { domain, name } => format!("to hold the {} `{}`", domain.word(), escape(name)),
+        }
+    }
 }
 
 /// A component that asks to run here.
@@ -122,6 +179,7 @@ impl Policy {
         };
         let mut grant = if module.builtin.is_some() { Grant::requested(true) } else { Grant::none() };
         grant.files = self.files(grant.files, module.builtin.is_some(), &rows);
+        grant.objects = self.objects(module.builtin.is_some(), &rows);
         grant.accounts &= rows.iter().all(|row| row.accounts != Some(false));
         grant.facts &= rows.iter().all(|row| row.facts != Some(false));
         grant.limits = limits(&rows);
@@ -161,6 +219,25 @@ impl Policy {
         }
     }
 
+    /// What several rows say together. Of an interface that none says anything of, a built-in module gets everything.
+    fn objects(&self, builtin: bool, rows: &[&ModuleRow]) -> ObjectGrant {
+        let mut grant = ObjectGrant { deny: self.deny.objects.clone(), ..ObjectGrant::default() };
+        if builtin {
+            let unsaid = |interface: &Interface| !rows.iter().any(|row| row.objects.said.contains(interface));
+            grant.everything = Interface::ALL.into_iter().filter(unsaid).collect();
+        }
+        for row in rows.iter().map(|row| &row.objects) {
+            grant.rows.extend(row.rows.iter().cloned());
+            grant.maintenance.extend(&row.maintenance);
+            for (verb, commands) in &row.commands {
+                grant.commands.entry(verb).or_default().extend(commands.iter().cloned());
+            }
+        }
+        let says = |value| rows.iter().any(|row| row.objects.unconfined_queries == Some(value));
+        grant.unconfined_queries = says(true) && !says(false);
+        grant
+    }
+
     fn no_row(&self, module: &ModuleIdentity<'_>) -> Refusal {
         let same_name = self.modules.iter().find(|row| row.name == *module.name);
         let same_digest = self.modules.iter().find(|row| row.digest == Some(module.digest));
@@ -182,23 +259,38 @@ impl ModuleRow {
 
 /// The refusal of the module `name`, whose resources declare something outside `grant`; none if all of `wants` is granted.
 pub fn outside(name: &TypeName, digest: ComponentDigest, wants: &BTreeSet<Want>, grant: &Grant) -> Option<Refusal> {
-    let never = |want: &&Want| NEVER.iter().any(|folder| lies_in(&want.path.0, folder));
-    if let Some(want) = wants.iter().find(never) {
-        let reason = format!("`{name}` declares `{}`, which can never be granted", want.path);
+    if let Some(want) = wants.iter().find(|want| is_never(want)) {
+        let reason = format!("`{name}` declares {}, which can never be granted", want.words());
         return Some(Refusal { reason, row: None });
     }
-    for want in wants {
-        if let Some(pattern) = grant.files.deny.iter().find(|pattern| touches(pattern, &want.path.0)) {
-            let reason = format!("`{name}` declares `{}`, and the policy denies `{pattern}`", want.path);
-            return Some(Refusal { reason, row: None });
-        }
+    if let Some((want, pattern)) = wants.iter().find_map(|want| Some((want, denied_by(grant, want)?))) {
+        let reason = format!("`{name}` declares {}, and the policy denies `{}`", want.words(), escape(&pattern));
+        return Some(Refusal { reason, row: None });
     }
-    let missing: BTreeSet<Want> = wants.iter().filter(|want| !is_granted(&grant.files, want)).cloned().collect();
+    let missing: BTreeSet<Want> = wants.iter().filter(|want| !is_granted(grant, want)).cloned().collect();
     let first = missing.first()?;
     let and_more = if missing.len() > 1 { format!(" and {} more", missing.len() - 1) } else { String::new() };
-    let (access, path) = (first.access.word(), &first.path);
-    let reason = format!("`{name}` declares to {access} `{path}`{and_more}, which the policy does not grant it");
+    let reason = format!("`{name}` declares {}{and_more}, which the policy does not grant it", first.words());
     Some(Refusal { reason, row: Some(row_that_would_allow(name, digest, &missing)) })
+}
+
+fn is_never(want: &Want) -> bool {
+    match want {
+        Want::Path { path, .. } => NEVER.iter().any(|folder| lies_in(&path.0, folder)),
+        Want::Object { .. } | Want::Hold { .. } => false,
+    }
+}
+
+/// The pattern of `deny` that has what is wanted.
+fn denied_by(grant: &Grant, want: &Want) -> Option<String> {
+    match want {
+        Want::Path { path, .. } => {
+            grant.files.deny.iter().find(|pattern| touches(pattern, &path.0)).map(|pattern| pattern.as_str().to_owned())
+        }
+        Want::Object { domain, name, .. } | Want::Hold { domain, name } => {
+            grant.objects.denies(*domain, name).map(|pattern| pattern.as_str().to_owned())
+        }
+    }
 }
 
 fn other_version(module: &ModuleIdentity<'_>, ours: ComponentDigest) -> Refusal {
@@ -223,14 +315,28 @@ fn tree(path: &[u8]) -> Option<&[u8]> {
     Some(if folder.is_empty() { b"/" } else { folder })
 }
 
-fn is_granted(files: &FileGrant, want: &Want) -> bool {
-    let patterns = match want.access {
+fn is_granted(grant: &Grant, want: &Want) -> bool {
+    match want {
+        Want::Path { access, path } => is_path_granted(&grant.files, *access, &path.0),
+        Want::Object { domain: Domain::Process, verb, name } => grant.objects.may_grant_program(verb, name),
+        Want::Object { domain, verb, name } => grant.objects.grants(*domain, verb, name),
+        Want::Hold { domain, name } => changing(*domain).any(|verb| grant.objects.grants(*domain, verb, name)),
+    }
+}
+
+/// What changes an object.
+pub(super) fn changing(domain: Domain) -> impl Iterator<Item = &'static str> {
+    domain.verbs().iter().copied().filter(|verb| !is_read_only(verb))
+}
+
+fn is_path_granted(files: &FileGrant, access: Access, path: &[u8]) -> bool {
+    let patterns = match access {
         Access::Read => &files.read,
         Access::Write => &files.write,
     };
-    patterns.iter().any(|pattern| match tree(&want.path.0) {
+    patterns.iter().any(|pattern| match tree(path) {
         Some(folder) => pattern.covers_beneath(folder),
-        None => pattern.matches(&want.path.0),
+        None => pattern.matches(path),
     })
 }
 

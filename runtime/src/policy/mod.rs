@@ -19,6 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use host_functions::files::policy::PathPattern;
+use host_functions::objects::{ArgumentsPattern, Domain, Interface, NamePattern, ObjectRow};
 
 use crate::model::digest::ComponentDigest;
 use crate::model::ids::{OwnerName, SecretName, TypeName};
@@ -59,6 +60,7 @@ struct ModuleRow {
     name: TypeName,
     digest: Option<ComponentDigest>,
     files: FileRow,
+    objects: ObjectRows,
     /// Whether names of users and groups may be looked up; unsaid means yes.
     accounts: Option<bool>,
     /// Whether facts may be read; unsaid means yes.
@@ -78,6 +80,18 @@ struct FileRow {
     links: Option<bool>,
 }
 
+/// All `packages`, `systemd`, `accounts` and `processes` blocks of a module.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct ObjectRows {
+    rows: Vec<ObjectRow>,
+    maintenance: BTreeSet<(Interface, &'static str)>,
+    /// By verb.
+    commands: BTreeMap<&'static str, Vec<ArgumentsPattern>>,
+    unconfined_queries: Option<bool>,
+    /// Those that a row says something of: of these a module that is built in gets just that.
+    said: BTreeSet<Interface>,
+}
+
 /// `limits { … }`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct LimitRow {
@@ -89,6 +103,7 @@ struct LimitRow {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Deny {
     files: Vec<PathPattern>,
+    objects: BTreeMap<Domain, Vec<NamePattern>>,
     modules: BTreeMap<TypeName, Line>,
     digests: BTreeMap<ComponentDigest, Line>,
 }

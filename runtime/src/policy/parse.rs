@@ -2,6 +2,8 @@
 //!
 //! Nothing is skipped: a word that is not known is an error with its place, since the owner meant something by it.
 
+mod objects;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::str::FromStr;
@@ -10,15 +12,28 @@ use hcl_edit::Span;
 use hcl_edit::expr::Expression;
 use hcl_edit::structure::{Attribute, Block, Body, Structure};
 use host_functions::files::policy::{NEVER, PathPattern};
+use host_functions::objects::Domain;
 
 use super::error::Problem;
-use super::{Deny, FileRow, LimitRow, ModuleRow, Policy, SecretRow, units};
+use super::{Deny, FileRow, LimitRow, ModuleRow, ObjectRows, Policy, SecretRow, units};
 use crate::model::digest::ComponentDigest;
 use crate::model::ids::TypeName;
 use crate::model::key::escape;
 
 /// Words that later versions may know. To ignore one would let more happen than its author wants.
-const LATER: [&str; 4] = ["signer", "processes", "packages", "systemd"];
+const LATER: [&str; 1] = ["signer"];
+
+/// What a row for a module may hold.
+const INTERFACES: [&str; 7] = ["files", "packages", "systemd", "accounts", "processes", "facts", "limits"];
+
+/// The lists of names of `deny`, beside paths.
+const DENIED: [(&str, Domain); 5] = [
+    ("packages", Domain::Package),
+    ("units", Domain::Unit),
+    ("users", Domain::User),
+    ("groups", Domain::Group),
+    ("programs", Domain::Process),
+];
 
 /// What a row for a secret says.
 const SECRET_HINT: &str = "`owners` are names of manifests, `modules` the resource types that may use it";
@@ -87,7 +102,8 @@ impl Parser<'_> {
         let Some(name) = self.module_name(block) else { return };
         let line = self.line(block.ident.span());
         let (files, limits) = (FileRow::default(), LimitRow::default());
-        let mut row = ModuleRow { name, digest: None, files, accounts: None, facts: None, limits, line };
+        let objects = ObjectRows::default();
+        let mut row = ModuleRow { name, digest: None, files, objects, accounts: None, facts: None, limits, line };
         for structure in &block.body {
             match structure {
                 Structure::Attribute(attribute) if attribute.has_key("digest") => {
@@ -106,10 +122,13 @@ impl Parser<'_> {
     fn interface(&mut self, block: &Block, row: &mut ModuleRow) {
         match block.ident.as_str() {
             "files" => self.files(block, &mut row.files),
-            "accounts" => self.everything_or_nothing(block, &mut row.accounts),
-            "facts" => self.everything_or_nothing(block, &mut row.facts),
+            "packages" => self.packages(block, &mut row.objects),
+            "systemd" => self.systemd(block, &mut row.objects),
+            "accounts" => self.accounts(block, &mut row.accounts, &mut row.objects),
+            "processes" => self.processes(block, &mut row.objects),
+            "facts" => self.everything_or_nothing(block, &["read"], &mut row.facts),
             "limits" => self.limits(block, &mut row.limits),
-            other => self.unknown(block.ident.span(), "interface", other, &["files", "accounts", "facts", "limits"]),
+            other => self.unknown(block.ident.span(), "interface", other, &INTERFACES),
         }
     }
 
@@ -144,10 +163,10 @@ impl Parser<'_> {
     }
 
     /// `read = ["*"]`, or `read = []` for nothing.
-    fn everything_or_nothing(&mut self, block: &Block, into: &mut Option<bool>) {
+    fn everything_or_nothing(&mut self, block: &Block, known: &[&str], into: &mut Option<bool>) {
         self.no_labels(block);
         let kind = format!("attribute of `{}`", block.ident.as_str());
-        for attribute in self.attributes(block, &kind, &["read"]) {
+        for attribute in self.attributes(block, &kind, known).into_iter().filter(|attribute| attribute.has_key("read")) {
             let texts = self.texts(attribute);
             if texts.iter().any(|(text, _)| text != "*") {
                 self.problem(attribute.value.span(), "this can be `[\"*\"]` for all, or `[]` for nothing", None);
@@ -210,7 +229,13 @@ impl Parser<'_> {
 
     fn deny(&mut self, block: &Block, deny: &mut Deny) {
         self.no_labels(block);
-        for attribute in self.attributes(block, "attribute of `deny`", &["files", "modules", "digests"]) {
+        let known: Vec<&str> = ["files", "modules", "digests"].into_iter().chain(DENIED.map(|(list, _)| list)).collect();
+        for attribute in self.attributes(block, "attribute of `deny`", &known) {
+            if let Some((_, domain)) = DENIED.iter().find(|(list, _)| attribute.has_key(list)) {
+                let names = self.names(attribute);
+                deny.objects.entry(*domain).or_default().extend(names);
+                continue;
+            }
             match attribute.key.as_str() {
                 "files" => deny.files.extend(self.paths(attribute).into_iter().map(|(pattern, _)| pattern)),
                 "modules" => self.lines(attribute, &mut deny.modules),

@@ -1,11 +1,12 @@
 //! The row that would allow a module, as text to put into a policy.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use host_functions::files::policy::PathPattern;
 use host_functions::grant::Access;
+use host_functions::objects::{ANY, Domain, is_read_only};
 
-use super::decide::Want;
+use super::decide::{Want, changing};
 use crate::model::digest::ComponentDigest;
 use crate::model::ids::TypeName;
 use crate::model::key::needs_escape;
@@ -16,9 +17,12 @@ const MAX_PATHS: usize = 16;
 /// The row that lets the component `digest` run as `name` and do `wants`, and little else: where paths are many, the folders that they
 /// are in. Rows for one module add up, so it may stand beside those that are there.
 pub fn row_that_would_allow(name: &TypeName, digest: ComponentDigest, wants: &BTreeSet<Want>) -> String {
-    let list = |access: Access| {
-        let patterns = patterns(wants.iter().filter(|want| want.access == access));
-        patterns.iter().map(|pattern| quoted(pattern)).collect::<Vec<_>>().join(", ")
+    let list = |wanted: Access| {
+        let paths = wants.iter().filter_map(|want| match want {
+            Want::Path { access, path } if *access == wanted => Some(path.0.as_slice()),
+            _ => None,
+        });
+        quoted_list(patterns(paths).iter().map(String::as_str))
     };
     let (read, write) = (list(Access::Read), list(Access::Write));
     let mut row = format!("module \"{name}\" {{\n  digest = \"{digest}\"\n");
@@ -28,11 +32,54 @@ pub fn row_that_would_allow(name: &TypeName, digest: ComponentDigest, wants: &BT
         (true, false) => row += &format!("  files {{ write = [{write}] }}\n"),
         (false, false) => row += &format!("  files {{\n    read  = [{read}]\n    write = [{write}]\n  }}\n"),
     }
-    row + "}"
+    row + &objects(wants) + "}"
 }
 
-fn patterns<'w>(wants: impl Iterator<Item = &'w Want>) -> BTreeSet<String> {
-    let paths: BTreeSet<String> = wants.map(|want| pattern(&want.path.0)).collect();
+/// A block for each set of verbs that objects of one kind are wanted for, and one for programs.
+fn objects(wants: &BTreeSet<Want>) -> String {
+    let mut verbs: BTreeMap<(Domain, &str), BTreeSet<&str>> = BTreeMap::new();
+    for want in wants {
+        match want {
+            Want::Object { domain, verb, name } if !is_read_only(verb) || *domain == Domain::Process => {
+                verbs.entry((*domain, name)).or_default().insert(verb);
+            }
+            Want::Hold { domain, name } => verbs.entry((*domain, name)).or_default().extend(changing(*domain)),
+            Want::Path { .. } | Want::Object { .. } => {}
+        }
+    }
+    let mut names: BTreeMap<(Domain, BTreeSet<&str>), BTreeSet<&str>> = BTreeMap::new();
+    for ((domain, name), verbs) in verbs {
+        names.entry((domain, verbs)).or_default().insert(name);
+    }
+    names.into_iter().map(|((domain, verbs), names)| block(domain, &verbs, &names)).collect()
+}
+
+fn block(domain: Domain, verbs: &BTreeSet<&str>, names: &BTreeSet<&str>) -> String {
+    let list = match domain {
+        Domain::Process => return programs(verbs, names),
+        Domain::Package => "names",
+        Domain::Unit => "units",
+        Domain::User => "users",
+        Domain::Group => "groups",
+    };
+    let (names, verbs) = (quoted_list(names.iter().copied()), quoted_list(verbs.iter().copied()));
+    format!("  {} {{\n    {list} = [{names}]\n    verbs = [{verbs}]\n  }}\n", domain.interface().word())
+}
+
+/// Programs, each with whatever arguments: which ones is not known before they are run.
+fn programs(verbs: &BTreeSet<&str>, names: &BTreeSet<&str>) -> String {
+    let command = |name: &&str| if *name == ANY { "[\"**\"]".to_owned() } else { format!("[{}, \"**\"]", quoted(name)) };
+    let commands = names.iter().map(command).collect::<Vec<_>>().join(", ");
+    let lines: String = verbs.iter().map(|verb| format!("    {verb} = [{commands}]\n")).collect();
+    format!("  processes {{\n{lines}  }}\n")
+}
+
+fn quoted_list<'t>(texts: impl Iterator<Item = &'t str>) -> String {
+    texts.map(quoted).collect::<Vec<_>>().join(", ")
+}
+
+fn patterns<'w>(paths: impl Iterator<Item = &'w [u8]>) -> BTreeSet<String> {
+    let paths: BTreeSet<String> = paths.map(pattern).collect();
     if paths.len() <= MAX_PATHS {
         return paths;
     }

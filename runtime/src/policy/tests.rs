@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use host_functions::grant::{Access, Grant};
+use host_functions::objects::{Domain, Interface};
 use proptest::prelude::*;
 
 use super::*;
@@ -30,7 +31,7 @@ fn problems(text: &str) -> String {
 }
 
 fn want(access: Access, path: &str) -> Want {
-    Want { access, path: Key::from(path) }
+    Want::Path { access, path: Key::from(path) }
 }
 
 fn decide(policy: &Policy, name: &str, digest: &str, builtin: Option<Builtin>, wants: &[Want]) -> Decision {
@@ -275,11 +276,66 @@ default = true
 }
 
 #[test]
-fn what_belongs_to_later_versions_is_refused() {
-    for block in ["processes", "packages", "systemd"] {
-        let text = format!("module \"file\" {{\n {block} {{}}\n}}");
-        assert!(problems(&text).contains("is not supported by this version"), "{block}");
-    }
+fn objects_are_granted_by_name_and_verb() {
+    let object = |domain, verb, name: &str| Want::Object { domain, verb, name: name.to_owned() };
+    let wants = [
+        object(Domain::Package, "install", "nginx"),
+        object(Domain::Package, "read", "nginx"),
+        object(Domain::Package, "remove", "nginx"),
+        object(Domain::Process, "query", "/usr/sbin/nginx"),
+        object(Domain::Unit, "restart", "nginx.service"),
+        object(Domain::User, "create", "web"),
+    ];
+    let refusal = refused(decide(&Policy::default(), "thing", DIGEST, None, &wants));
+    insta::assert_snapshot!(refusal.row.as_deref().unwrap(), @r#""#);
+    let grant = granted(decide(&policy(&refusal.row.unwrap()), "thing", DIGEST, None, &wants));
+    assert!(grant.objects.grants(Domain::Package, "remove", "nginx") && !grant.objects.grants(Domain::Package, "purge", "nginx"));
+    assert!(
+        !grant.objects.grants(Domain::Package, "install", "apache2")
+            && !grant.objects.grants(Domain::Unit, "stop", "nginx.service")
+    );
+    assert!(grant.objects.grants_command("query", &[Some("/usr/sbin/nginx"), Some("-t")]));
+    assert!(!grant.objects.grants_command("run", &[Some("/usr/sbin/nginx"), Some("-t")]));
+    let denied = policy("deny {\n packages = [\"ng*\"]\n}");
+    let refusal = refused(decide(&denied, "package", DIGEST, Some(Builtin::Same), &wants[..1]));
+    assert_eq!(refusal.reason, "`package` declares to install the package `nginx`, and the policy denies `ng*`");
+}
+
+#[test]
+fn of_an_interface_that_a_row_speaks_of_a_built_in_gets_just_that() {
+    let builtin = Some(Builtin::Same);
+    let limited = policy(concat!(
+        "module \"thing\" {\n systemd {\n  units = [\"web*.service\"]\n  verbs = [\"reload\", \"daemon-reload\"]\n }\n",
+        " processes { run = [[\"/usr/sbin/nginx\", \"-t\"]] }\n accounts { read = [] }\n}\n"
+    ));
+    let grant = granted(decide(&Policy { modules: limited.modules, ..Policy::default() }, "thing", DIGEST, builtin, &[]));
+    let objects = &grant.objects;
+    assert_eq!(objects.everything, [Interface::Packages, Interface::Accounts].into());
+    assert!(objects.grants(Domain::Unit, "reload", "web1.service") && !objects.grants(Domain::Unit, "restart", "web1.service"));
+    assert!(objects.grants_maintenance(Interface::Systemd, "daemon-reload"));
+    assert!(objects.grants_maintenance(Interface::Packages, "refresh-index"), "packages are not spoken of");
+    assert!(objects.grants_command("run", &[Some("/usr/sbin/nginx"), Some("-t")]));
+    assert!(!objects.grants_command("run", &[Some("/usr/sbin/nginx"), Some("-t"), Some("-c")]));
+    assert!(!grant.accounts, "`read` is for looking up");
+}
+
+#[test]
+fn rows_about_objects_are_read_strictly() {
+    insta::assert_snapshot!(problems(r#"module "file" {
+  packages { names = ["a"] }
+  packages {
+    names = ["a"]
+    verbs = ["instal", "read", "daemon-reload"]
+  }
+  systemd "x" { verbs = ["daemon-reload"] }
+  systemd { units = "a" }
+  accounts { people = ["a"] }
+  processes { run = ["/bin/true"] }
+  processes { run = [["true"], ["/bin/true", "**", "x"], []] }
+  processes { unconfined_queries = "yes" }
+}
+deny { programs = [""] }
+"#), @"");
 }
 
 #[test]
@@ -317,7 +373,7 @@ proptest! {
     ) {
         let plain = |path: &String| path.split('/').all(|part| part != "." && part != "..") && !path.starts_with("/dev/");
         let mut wants: BTreeSet<Want> = paths.iter().filter(|path| plain(path)).map(|path| want(Access::Write, path)).collect();
-        wants.extend(bytes.iter().map(|path| Want { access: Access::Read, path: Key([path.as_bytes(), b"/\xff"].concat()) }));
+        wants.extend(bytes.iter().map(|path| Want::Path { access: Access::Read, path: Key([path.as_bytes(), b"/\xff"].concat()) }));
         let (name, digest) = ("thing".parse().unwrap(), DIGEST.parse().unwrap());
         let row = row_that_would_allow(&name, digest, &wants);
         let parsed = parse(&row, &reserved());

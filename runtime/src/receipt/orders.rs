@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{AdmittedModule, ReceiptError};
 use crate::engine::on_large_stack;
-use crate::model::catalog::{Catalog, Edge, EdgeReason, Resource};
+use crate::model::catalog::{Catalog, Edge, EdgeReason, Resource, State};
 use crate::model::expression::{Expression, Kind};
 use crate::model::ids::{ResourceId, TypeName};
 use crate::model::key::escape;
@@ -45,6 +45,14 @@ pub enum OrderError {
         dependent: ResourceId,
         /// The attribute or output.
         name: String,
+    },
+    /// What is to be refreshed takes no refresh.
+    #[error("the catalog says that `{subscriber}` is refreshed after `{prerequisite}`, and it takes no refresh")]
+    NoRefresh {
+        /// What changes.
+        prerequisite: ResourceId,
+        /// What is to be refreshed.
+        subscriber: ResourceId,
     },
     /// A module derives what it may not.
     #[error(transparent)]
@@ -90,6 +98,24 @@ fn difference(derived: &BTreeSet<Edge>, said: &BTreeSet<Edge>) -> Option<OrderEr
         });
     }
     said.difference(derived).next().map(|extra| OrderError::Fabricated(boxed(extra)))
+}
+
+/// Whatever is to be refreshed must take refreshes. What is compiled on the node is asked at its turn.
+///
+/// # Errors
+/// With the first that does not.
+pub(super) fn check_subscriptions(catalog: &Catalog) -> Result<(), ReceiptError> {
+    let is_deaf = |state: &State| matches!(state, State::Compiled { semantics, .. } if !semantics.accepts_refresh);
+    let deaf: BTreeSet<&ResourceId> =
+        catalog.resources.iter().filter(|resource| is_deaf(&resource.state)).map(|resource| &resource.id).collect();
+    let wrong = catalog.edges.iter().find(|edge| edge.reason.is_subscription() && deaf.contains(&edge.dependent));
+    match wrong {
+        Some(Edge { prerequisite, dependent, .. }) => {
+            let (prerequisite, subscriber) = (prerequisite.clone(), dependent.clone());
+            Err(ReceiptError::Order(OrderError::NoRefresh { prerequisite, subscriber }))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Whatever an expression reads of another resource on the node must be there to be read, and that resource must have its turn before.

@@ -16,6 +16,7 @@ type Modules = BTreeMap<TypeName, AdmittedModule>;
 /// On the first resource of which a module says something else than the catalog.
 pub(super) fn check(catalog: &Catalog, modules: &Modules) -> Result<(), ReceiptError> {
     on_large_stack(|| catalog.resources.iter().try_for_each(|resource| check_state(resource, modules)))?;
+    orders::check_subscriptions(catalog)?;
     orders::check_reads(catalog, modules)?;
     orders::check_derived(catalog, modules)
 }

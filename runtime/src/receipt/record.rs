@@ -1,13 +1,15 @@
 //! What policy decided, as the receipt keeps it.
 //!
 //! A JSON object with a member for each resource type: `component`, `by` (the rule), `files` (`read`, `write`, `deny`, `setuid`, `chown`,
-//! `links`), `accounts`, `facts`, `limits` (`memory` in bytes, `deadline_ms`), and `secrets`, the names of those of the node that it may use. It
+//! `links`), `accounts`, `objects` (packages, units, accounts and programs: `everything`, `rows`, `maintenance`, `commands`,
+//! `unconfined_queries`, `deny`), `facts`, `limits` (`memory` in bytes, `deadline_ms`), and `secrets`, the names of those of the node that it may use. It
 //! is for people and audits; no run reads it.
 
 use std::collections::BTreeMap;
 
 use host_functions::files::policy::PathPattern;
 use host_functions::grant::{FileGrant, Grant, Limits};
+use host_functions::objects::{ArgumentsPattern, NamePattern, ObjectGrant, ObjectRow};
 use serde_json::{Value as Json, json};
 
 use super::modules::Granted;
@@ -27,7 +29,7 @@ pub(super) fn text(catalog: &Catalog, granted: &BTreeMap<TypeName, Granted>, rea
 }
 
 fn of_module(component: ComponentDigest, granted: &Granted, secrets: &[&SecretName]) -> Json {
-    let Grant { builtin: _, files, accounts, facts, limits } = &granted.grant;
+    let Grant { builtin: _, files, accounts, objects: granted_objects, facts, limits } = &granted.grant;
     let FileGrant { read, write, deny, setuid, chown, links } = files;
     let Limits { memory, deadline } = limits;
     json!({
@@ -42,9 +44,26 @@ fn of_module(component: ComponentDigest, granted: &Granted, secrets: &[&SecretNa
             "links": links,
         },
         "accounts": accounts,
+        "objects": objects(granted_objects),
         "facts": facts,
         "secrets": secrets,
         "limits": { "memory": memory, "deadline_ms": deadline.map(|deadline| deadline.as_millis() as u64) },
+    })
+}
+
+fn objects(grant: &ObjectGrant) -> Json {
+    let ObjectGrant { everything, rows, maintenance, commands, unconfined_queries, deny } = grant;
+    let names = |names: &[NamePattern]| names.iter().map(|name| name.as_str().to_owned()).collect::<Vec<_>>();
+    let row = |row: &ObjectRow| json!({ "domain": row.domain.word(), "names": names(&row.names), "verbs": row.verbs });
+    let lines =
+        |patterns: &Vec<ArgumentsPattern>| patterns.iter().map(ArgumentsPattern::texts).map(Json::from).collect::<Vec<_>>();
+    json!({
+        "everything": everything.iter().map(|interface| interface.word()).collect::<Vec<_>>(),
+        "rows": rows.iter().map(row).collect::<Vec<_>>(),
+        "maintenance": maintenance.iter().map(|(interface, verb)| format!("{}.{verb}", interface.word())).collect::<Vec<_>>(),
+        "commands": commands.iter().map(|(verb, patterns)| ((*verb).to_owned(), lines(patterns).into())).collect::<serde_json::Map<_, _>>(),
+        "unconfined_queries": unconfined_queries,
+        "deny": deny.iter().map(|(domain, patterns)| (domain.word().to_owned(), names(patterns).into())).collect::<serde_json::Map<_, _>>(),
     })
 }
 

@@ -3,13 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use host_functions::effects::PATH;
-use host_functions::grant::Access;
 
-use crate::model::catalog::{Catalog, Resource};
+use crate::model::catalog::{Catalog, Claim, Resource};
 use crate::model::ids::TypeName;
 use crate::policy::Want;
 
-/// Effects and claims on paths, by resource type. Every type of the catalog has an entry.
+/// Effects and claims on objects that the host knows, by resource type. Every type of the catalog has an entry.
 pub(super) fn by_type(catalog: &Catalog) -> BTreeMap<&TypeName, BTreeSet<Want>> {
     let mut wants: BTreeMap<&TypeName, BTreeSet<Want>> = catalog.modules.keys().map(|name| (name, BTreeSet::new())).collect();
     for resource in &catalog.resources {
@@ -19,11 +18,11 @@ pub(super) fn by_type(catalog: &Catalog) -> BTreeMap<&TypeName, BTreeSet<Want>> 
 }
 
 fn of_resource(resource: &Resource) -> impl Iterator<Item = Want> {
-    let effects = resource.effects.iter().filter(|effect| effect.domain == PATH).flat_map(|effect| {
-        let access = effect.actions.iter().filter_map(|action| Access::from_word(action));
-        access.map(|access| Want { access, path: effect.key.clone() })
-    });
-    // To hold a path keeps others from it, which is no less than changing it.
-    let claims = resource.claims.iter().filter(|claim| claim.domain == PATH);
-    effects.chain(claims.map(|claim| Want { access: Access::Write, path: claim.key.clone() }))
+    let effects = resource.effects.iter().flat_map(Want::of_effect);
+    // What an effect changes it wants already, by the actions that it names.
+    let has_effect = |claim: &&Claim| {
+        claim.domain != PATH && resource.effects.iter().any(|effect| effect.domain == claim.domain && effect.key == claim.key)
+    };
+    let claims = resource.claims.iter().filter(move |claim| !has_effect(claim));
+    effects.chain(claims.filter_map(Want::to_hold))
 }

@@ -6,7 +6,7 @@ use super::palette::{Palette, paint};
 use super::safe::{block, line};
 use super::values::value;
 use crate::model::digest::ComponentDigest;
-use crate::model::report::{Action, Change, EffectClass, Failure, Outcome, ResourceReport};
+use crate::model::report::{Action, Change, EffectClass, Failure, Outcome, Refresh, RefreshEnding, ResourceReport};
 
 /// The lines of one resource. `module` is the component of its type.
 pub(super) fn render(resource: &ResourceReport, module: Option<&ComponentDigest>, palette: &Palette) -> Vec<String> {
@@ -19,6 +19,12 @@ pub(super) fn render(resource: &ResourceReport, module: Option<&ComponentDigest>
     }
     if let Some(reason) = &resource.incomplete_preview {
         lines.push(labelled(palette.strong, "note:", &format!("there may be more to change: {reason}")));
+    }
+    for action in &resource.prerequisites {
+        lines.push(labelled(palette.strong, "first:", &format!("the shared action `{action}`")));
+    }
+    if let Some(refresh) = &resource.refresh {
+        lines.push(labelled(palette.strong, "refresh:", &refresh_words(refresh)));
     }
     if let Some(reason) = &resource.reason {
         lines.push(labelled(palette.strong, "reason:", reason));
@@ -44,6 +50,18 @@ fn title(resource: &ResourceReport, module: Option<&ComponentDigest>, palette: &
     format!("{} {id}: {} {}", paint(style, &format!("{symbol:>3}")), words(resource), paint(palette.dim, &format!("[{module}]")))
 }
 
+fn refresh_words(refresh: &Refresh) -> String {
+    let because_of: Vec<String> = refresh.because_of.iter().map(|id| format!("`{id}`")).collect();
+    let because_of = because_of.join(", ");
+    match refresh.ending {
+        RefreshEnding::Would => format!("because of {because_of}"),
+        RefreshEnding::Refreshed => format!("done, because of {because_of}"),
+        RefreshEnding::Handled => format!("not needed beside the change, though because of {because_of} it is owed"),
+        RefreshEnding::Suppressed => format!("there is nothing to refresh, though because of {because_of} it was owed"),
+        RefreshEnding::Owed => format!("still owed, because of {because_of}"),
+    }
+}
+
 fn symbol(resource: &ResourceReport, palette: &Palette) -> (&'static str, Style) {
     match resource.outcome {
         Outcome::Changed | Outcome::WouldChange => match resource.action {
@@ -51,6 +69,7 @@ fn symbol(resource: &ResourceReport, palette: &Palette) -> (&'static str, Style)
             Action::Update => ("~", palette.update),
             Action::Replace => ("-/+", palette.delete),
             Action::Delete => ("-", palette.delete),
+            Action::Unchanged | Action::Skip if resource.refresh.is_some() => ("~", palette.update),
             Action::Unchanged | Action::Skip => ("=", palette.dim),
         },
         Outcome::Unchanged => ("=", palette.dim),
@@ -66,6 +85,7 @@ fn words(resource: &ResourceReport) -> String {
         Action::Update => ("update", "updated"),
         Action::Replace => ("replace", "replaced"),
         Action::Delete => ("delete", "deleted"),
+        Action::Unchanged | Action::Skip if resource.refresh.is_some() => ("refresh", "refreshed"),
         Action::Unchanged | Action::Skip => ("change", "changed"),
     };
     match resource.outcome {

@@ -39,6 +39,8 @@ pub(crate) fn resource(id: &str, outcome: Outcome, action: Action) -> ResourceRe
         drift: false,
         reason: None,
         incomplete_preview: None,
+        prerequisites: Vec::new(),
+        refresh: None,
         failure: None,
         log: Vec::new(),
         duration_us: 1500,

@@ -3,16 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use host_functions::Node;
 
 use super::error::RunError;
 use super::request::NodeRequest;
 use super::{Observer, Recovery};
-use crate::apply::{self, Pace, Run, Stamps, Unresolved};
+use crate::apply::{self, Deliveries, Pace, Run, Stamps, Subscriptions, Unresolved};
 use crate::bundle::Bundle;
 use crate::engine::{Engine, EngineOptions};
-use crate::journal::{self, Journal, random_run_id};
+use crate::journal::{self, Closing, Journal, ObligationStatus, OpenObligation, random_run_id};
 use crate::model::ids::{ResourceId, RunId, TypeName};
 use crate::model::report::{Action, Note, Outcome, REPORT_VERSION, Report, ResourceReport, RunMode};
 use crate::plan::{self, Plan, Planned, RunSecrets};
@@ -72,7 +73,9 @@ pub(super) fn look(request: &NodeRequest, observer: &dyn Observer) -> Result<Rep
         return Err(RunError::Claims(conflicts));
     }
     let key = StampKey::find(&request.state_dir)?;
-    let run = run(&admitted, &plan, &site, RunMode::Noop, OnRecord { recorded, unresolved, key });
+    let obligations = snapshot.view().open_obligations(owner)?;
+    let on_record = OnRecord { recorded, unresolved, obligations, spent: BTreeMap::new(), key };
+    let run = run(&admitted, &plan, &site, RunMode::Noop, on_record);
     let resources = site.runtime.block_on(walk(run, &admitted, plan, request, observer))?;
     Ok(report(admitted, None, RunMode::Noop, started, resources))
 }
@@ -98,7 +101,7 @@ pub(super) fn converge(
     let owner = Some(admitted.catalog.owner.clone());
     store.begin_run(&RunStart { run: id.clone(), kind: RunKind::Apply, owner, at: milliseconds() })?;
     let (store, recovery) = recover_open(store, &id, &admitted.modules, Some(&admitted), &site)?;
-    let (mut store, walked) = walk_on_record(store, &id, &admitted, &site, request, (recovery.unresolved, secrets, observer));
+    let (mut store, walked) = walk_on_record(store, &id, &admitted, &site, request, (recovery, secrets, observer));
     match walked {
         Ok(resources) => {
             let report = report(admitted, Some(id.clone()), RunMode::Apply, started, resources);
@@ -150,7 +153,7 @@ fn recover_open(
     Ok((journal.finish()?, recovery))
 }
 
-type Told<'a> = (BTreeMap<ResourceId, Unresolved>, RunSecrets, &'a dyn Observer);
+type Told<'a> = (apply::Recovery, RunSecrets, &'a dyn Observer);
 
 /// Plans, takes the claims, and walks. Gives the store back where it can still be written.
 fn walk_on_record(
@@ -159,9 +162,9 @@ fn walk_on_record(
     admitted: &Admitted,
     site: &Site,
     request: &NodeRequest,
-    (unresolved, secrets, observer): Told<'_>,
+    (recovery, secrets, observer): Told<'_>,
 ) -> (Option<Store>, Result<Vec<ResourceReport>, RunError>) {
-    let begun = begin(&mut store, id, (admitted, secrets), site, request, unresolved);
+    let begun = begin(&mut store, id, (admitted, secrets), site, request, recovery);
     let (mut run, plan) = match begun {
         Ok(begun) => begun,
         Err(error) => return (Some(store), Err(error)),
@@ -184,7 +187,7 @@ fn begin(
     (admitted, secrets): (&Admitted, RunSecrets),
     site: &Site,
     request: &NodeRequest,
-    unresolved: BTreeMap<ResourceId, Unresolved>,
+    recovery: apply::Recovery,
 ) -> Result<(Run, Plan), RunError> {
     let plan = plan_without_conflicts(admitted, site, secrets)?;
     let claims = Claims::of(admitted, &plan);
@@ -200,7 +203,20 @@ fn begin(
     let mut recorded = store.view().recorded_of(&admitted.catalog.owner)?;
     forget_undeclared(store, admitted, &mut recorded)?;
     let key = if plan.may_name_secrets() { Some(StampKey::find_or_make(&request.state_dir)?) } else { None };
-    Ok((run(admitted, &plan, site, RunMode::Apply, OnRecord { recorded, unresolved, key }), plan))
+    let obligations = open_obligations(store, admitted)?;
+    let on_record = OnRecord { recorded, unresolved: recovery.unresolved, obligations, spent: recovery.spent, key };
+    Ok((run(admitted, &plan, site, RunMode::Apply, on_record), plan))
+}
+
+/// Refreshes that are open. Of a subscriber that is no longer declared what is owed lapses.
+fn open_obligations(store: &mut Store, admitted: &Admitted) -> Result<Vec<OpenObligation>, RunError> {
+    let declared = declared(admitted);
+    let open = store.view().open_obligations(&admitted.catalog.owner)?;
+    let (open, gone): (Vec<_>, Vec<_>) = open.into_iter().partition(|owed| declared.contains(&owed.subscriber));
+    for orphan in gone.iter().filter(|orphan| orphan.status == ObligationStatus::Owed) {
+        store.close_obligation(orphan.obligation, Closing::Orphaned, None)?;
+    }
+    Ok(open)
 }
 
 /// Drops what is on record of resources that this version no longer declares: whoever declares one again begins anew.
@@ -241,11 +257,13 @@ fn plan_without_conflicts(admitted: &Admitted, site: &Site, secrets: RunSecrets)
 struct OnRecord {
     recorded: BTreeMap<ResourceId, Recorded>,
     unresolved: BTreeMap<ResourceId, Unresolved>,
+    obligations: Vec<OpenObligation>,
+    spent: BTreeMap<ResourceId, Duration>,
     key: Option<StampKey>,
 }
 
 fn run(admitted: &Admitted, plan: &Plan, site: &Site, mode: RunMode, on_record: OnRecord) -> Run {
-    let OnRecord { recorded, unresolved, key } = on_record;
+    let OnRecord { recorded, unresolved, obligations, spent, key } = on_record;
     Run {
         mode,
         owner: admitted.catalog.owner.clone(),
@@ -257,6 +275,9 @@ fn run(admitted: &Admitted, plan: &Plan, site: &Site, mode: RunMode, on_record: 
         unresolved,
         groups: plan.groups.clone(),
         outputs: plan.outputs.clone(),
+        subscriptions: Subscriptions::new(&admitted.catalog.edges, &obligations),
+        deliveries: Deliveries::default(),
+        spent,
     }
 }
 

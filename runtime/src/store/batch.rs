@@ -89,14 +89,15 @@ impl<'s> Batch<'s> {
         self.refuse_blocked(owner, resource)?;
         let failed = self.failed("write an intent");
         let staging_name = StagingName::random();
-        let (reason, action) = match operation {
-            Operation::Converge(action) => ("converge", Some(action.as_str())),
-            Operation::Refresh => ("refresh", None),
+        let (reason, action, shared) = match operation {
+            Operation::Converge(action) => ("converge", Some(action.as_str()), None),
+            Operation::Refresh => ("refresh", None, None),
+            Operation::Perform(key) => ("perform", None, Some(key.as_str())),
         };
         self.transaction
             .execute(
                 "INSERT INTO intents (run, owner, resource, staging_name, component, schema_version, desired, reason, action, \
-                 cgroup, status) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'intended')",
+                 shared, cgroup, status) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 'intended')",
                 params![
                     run.as_str(),
                     owner.as_str(),
@@ -107,6 +108,7 @@ impl<'s> Batch<'s> {
                     desired,
                     reason,
                     action,
+                    shared,
                     cgroup
                 ],
             )
@@ -120,6 +122,11 @@ impl<'s> Batch<'s> {
                     params![intent.0, owner.as_str(), subscriber.to_string(), pending],
                 )
                 .map_err(&failed)?;
+        }
+        if matches!(operation, Operation::Perform(_)) {
+            // The object is as it was.
+            self.log(run, Some((intent, resource)), Event::Intent(IntentEvent::Intended), None)?;
+            return Ok((intent, staging_name));
         }
         self.transaction
             .execute(
@@ -147,12 +154,15 @@ impl<'s> Batch<'s> {
 
     /// Ends an intent of `run`.
     pub(crate) fn settle(&mut self, run: &RunId, intent: IntentId, settlement: &Settlement) -> Result<(), StoreError> {
-        let Settlement { ending, record, detail } = settlement;
+        let Settlement { ending, record, detail, closes } = settlement;
         let standing = self.standing(intent)?;
         if standing.run != *run {
             return Err(StoreError::WrongRun { intent });
         }
         self.advance(run, intent, &standing, IntentEvent::Ended(*ending), detail.as_deref())?;
+        for (obligation, closing) in closes {
+            self.close_obligation(*obligation, *closing, None)?;
+        }
         record.as_ref().map_or(Ok(()), |record| self.record(run, &standing.owner, &standing.resource, record))
     }
 

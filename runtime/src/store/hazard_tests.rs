@@ -403,7 +403,7 @@ fn on_a_full_disk_nothing_that_was_said_is_lost() {
     };
     assert!(matches!(*error, StoreError::Full { .. }), "{error}");
     let detail = Some("y".repeat(100_000));
-    handle.settle(token, Settlement { ending: Ending::Done, record: None, detail }).unwrap();
+    handle.settle(token, Settlement { ending: Ending::Done, record: None, detail, closes: Vec::new() }).unwrap();
     let Err(JournalError::Store(error)) = handle.flush_blocking() else { panic!("there is no space for it") };
     assert!(error.to_string().starts_with("no space is left to"), "{error}");
 

@@ -67,16 +67,28 @@ impl View {
     /// # Errors
     /// If the database cannot be read.
     pub fn open_obligations(&self, owner: &OwnerName) -> Result<Vec<OpenObligation>, StoreError> {
+        let open = "obligations.owner = ?1 AND obligations.status IN ('pending', 'owed')";
+        self.obligations(open, &[owner.as_str()])
+    }
+
+    /// The refreshes that `subscriber` owes, oldest first.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn owed(&self, owner: &OwnerName, subscriber: &ResourceId) -> Result<Vec<OpenObligation>, StoreError> {
+        let owed = "obligations.owner = ?1 AND subscriber = ?2 AND obligations.status = 'owed'";
+        self.obligations(owed, &[owner.as_str(), &subscriber.to_string()])
+    }
+
+    fn obligations(&self, condition: &str, values: &[&str]) -> Result<Vec<OpenObligation>, StoreError> {
         let failed = self.failed("read open obligations");
-        let mut statement = self
-            .connection
-            .prepare(
-                "SELECT obligation, subscriber, obligations.status AS status, resource FROM obligations JOIN intents USING (intent) \
-                 WHERE obligations.owner = ?1 AND obligations.status IN ('pending', 'owed') ORDER BY obligation",
-            )
-            .map_err(&failed)?;
+        let query = format!(
+            "SELECT obligation, subscriber, obligations.status AS status, resource FROM obligations JOIN intents USING (intent) \
+             WHERE {condition} ORDER BY obligation"
+        );
+        let mut statement = self.connection.prepare(&query).map_err(&failed)?;
         let rows = statement
-            .query_map([owner.as_str()], |row| {
+            .query_map(rusqlite::params_from_iter(values), |row| {
                 Ok(OpenObligation {
                     obligation: row.get("obligation")?,
                     because_of: parsed(row, "resource")?,
@@ -158,9 +170,10 @@ impl Store {
 }
 
 fn open_intent(row: &Row<'_>) -> rusqlite::Result<OpenIntent> {
-    let operation = match row.get::<_, Option<String>>("action")? {
-        Some(_) => Operation::Converge(word(row, "action", Action::from_word)?),
-        None => Operation::Refresh,
+    let operation = match (row.get::<_, Option<String>>("action")?, row.get("shared")?) {
+        (Some(_), _) => Operation::Converge(word(row, "action", Action::from_word)?),
+        (None, Some(key)) => Operation::Perform(key),
+        (None, None) => Operation::Refresh,
     };
     Ok(OpenIntent {
         intent: IntentId(row.get("intent")?),

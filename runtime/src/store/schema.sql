@@ -44,12 +44,15 @@ CREATE TABLE intents (
     component BLOB NOT NULL CHECK (length(component) = 32),
     schema_version INTEGER NOT NULL,
     desired TEXT NOT NULL,
-    reason TEXT NOT NULL CHECK (reason IN ('converge', 'refresh')),
+    reason TEXT NOT NULL CHECK (reason IN ('converge', 'refresh', 'perform')),
     action TEXT CHECK (action IN ('create', 'update', 'replace', 'delete')),
+    -- The key of the shared action that is performed.
+    shared TEXT,
     cgroup TEXT,
     status TEXT NOT NULL CHECK (status IN (
         'intended', 'partial', 'unknown', 'partial_unknown', 'done', 'not_started', 'recovered', 'abandoned')),
-    CHECK ((reason = 'converge') = (action IS NOT NULL))
+    CHECK ((reason = 'converge') = (action IS NOT NULL)),
+    CHECK ((reason = 'perform') = (shared IS NOT NULL))
 ) STRICT;
 CREATE INDEX intents_of_run ON intents (run);
 -- An open intent blocks its resource.

@@ -40,6 +40,9 @@ pub const SAMPLER: &[u8] = named("sampler");
 /// A guest with three assets, each from an attribute of its own.
 pub const KEEPER: &[u8] = named("keeper");
 
+/// A guest that takes refreshes, and asks for a shared action.
+pub const BELL: &[u8] = named("bell");
+
 /// All guests, by name.
 pub fn all() -> impl Iterator<Item = (&'static str, &'static [u8])> {
     EMBEDDED.iter().map(|(name, component, _)| (*name, *component))

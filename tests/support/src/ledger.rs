@@ -39,6 +39,8 @@ pub struct Ledger {
     pub claims: Vec<Held>,
     /// How each run ended, oldest first; none for one that was lost.
     pub endings: Vec<Option<String>>,
+    /// Every refresh obligation, oldest first, as `bell.b because of file.a: owed`.
+    pub obligations: Vec<String>,
 }
 
 /// Events that settle an intent.
@@ -61,7 +63,12 @@ impl Ledger {
         let database = Connection::open(copy.path().join("state.db")).expect("the state can be opened");
         let check: String = database.query_row("PRAGMA integrity_check", [], |row| row.get(0)).expect("it can be checked");
         assert_eq!(check, "ok", "the database is whole");
-        Self { intents: intents(&database), claims: claims(&database), endings: endings(&database) }
+        Self {
+            intents: intents(&database),
+            claims: claims(&database),
+            endings: endings(&database),
+            obligations: obligations(&database),
+        }
     }
 
     /// Intents that are neither done nor undone.
@@ -101,6 +108,13 @@ fn intents(database: &Connection) -> Vec<Intent> {
         intents.push(Intent { intent, resource, status, events });
     }
     intents
+}
+
+fn obligations(database: &Connection) -> Vec<String> {
+    let query = "SELECT subscriber || ' because of ' || resource || ': ' || obligations.status \
+                 FROM obligations JOIN intents USING (intent) ORDER BY obligation";
+    let mut statement = database.prepare(query).unwrap();
+    statement.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
 }
 
 fn claims(database: &Connection) -> Vec<Held> {

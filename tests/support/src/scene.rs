@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use runtime::cli::exit::Exit;
+use runtime::model::digest::ComponentDigest;
 use runtime::model::report::{Outcome, Report, ResourceReport, RunMode};
 use runtime::run::{self, CompileRequest, CompileSummary, NodeRequest, Observer, RunError};
 use runtime::store::StoreError;
@@ -75,6 +76,20 @@ impl Scene {
     pub fn with_module(mut self, name: &str, bytes: &[u8]) -> Self {
         self.write(&format!("{name}.wasm"), bytes);
         self.modules.push((name.to_owned(), self.path(&format!("{name}.wasm"))));
+        self
+    }
+
+    /// Lets the module that was given under `name` do on the node whatever it asks for.
+    ///
+    /// # Panics
+    /// If no such module was given.
+    #[must_use]
+    pub fn allowing(mut self, name: &str) -> Self {
+        let (_, path) = self.modules.iter().find(|(given, _)| given == name).expect("the module was given");
+        let digest = ComponentDigest::of(&fs::read(path).expect("it was written there"));
+        let files = "files {\n    read  = [\"/**\"]\n    write = [\"/**\"]\n  }";
+        let row = format!("module \"{name}\" {{\n  digest = \"{digest}\"\n  {files}\n}}\n");
+        self.set_policy(&format!("{}{row}", self.policy().unwrap_or_default()));
         self
     }
 

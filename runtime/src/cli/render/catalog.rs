@@ -122,6 +122,8 @@ fn reason(reason: &EdgeReason) -> String {
     match reason {
         EdgeReason::Require => "require".to_owned(),
         EdgeReason::Before => "before".to_owned(),
+        EdgeReason::Subscribe => "subscribe".to_owned(),
+        EdgeReason::Notify => "notify".to_owned(),
         EdgeReason::Reference => "reference".to_owned(),
         EdgeReason::Derived(words) => line(words),
         EdgeReason::Action(key) => format!("action {}", line(key)),

@@ -83,6 +83,8 @@ pub struct Needed {
     pub incomplete_preview: Option<String>,
     /// A shared action to run first.
     pub prerequisite: Option<String>,
+    /// Whether applying also does what a refresh would do.
+    pub handles_refresh: bool,
 }
 
 /// What was found of an object that is as desired.
@@ -92,6 +94,8 @@ pub struct Reading {
     pub observed: Option<Json>,
     /// Its outputs; none leaves those on record.
     pub outputs: Option<Json>,
+    /// Whether a refresh would find something to do.
+    pub refreshable: bool,
 }
 
 /// The answer of a check.

@@ -18,9 +18,15 @@ const MAX_OUTPUT_BYTES: usize = 64 << 10;
 const MAX_OUTPUTS_BYTES: usize = 1 << 20;
 
 impl Attempt {
-    pub(super) fn outcome(&mut self, function: &'static str, from: wit::Outcome) -> Result<Outcome, AttemptError> {
+    /// The answer of a call. `puts_out`: whether it must give the outputs that the type has.
+    pub(super) fn outcome(
+        &mut self,
+        function: &'static str,
+        from: wit::Outcome,
+        puts_out: bool,
+    ) -> Result<Outcome, AttemptError> {
         let outputs = self.outputs(function, from.outputs)?;
-        if outputs.is_none() && !self.deletes && !self.module.description().outputs.is_empty() {
+        if outputs.is_none() && puts_out && !self.module.description().outputs.is_empty() {
             return Err(self.broken(function, "no outputs, although `describe` lists some".into()).into());
         }
         Ok(Outcome {

@@ -218,6 +218,10 @@ impl lifecycle::Guest for Broken {
         <Honest as lifecycle::Guest>::check(desired, context)
     }
 
+    fn perform(action: String, desired: String, context: Context) -> NodeResult<Outcome> {
+        <Honest as lifecycle::Guest>::perform(action, desired, context)
+    }
+
     fn refresh(desired: String, context: Context) -> NodeResult<Outcome> {
         <Honest as lifecycle::Guest>::refresh(desired, context)
     }

@@ -63,12 +63,25 @@ impl Guest for Hostile {
             return Ok(CheckResult::InSync(Reading {
                 observed: Some(text(act, "{}".into())),
                 outputs: outputs::of(act, &stamp),
+                refreshable: false,
             }));
         }
         let prerequisite = (act == Some(Act::UndeclaredPrerequisite)).then(|| "daemon-reload".to_owned());
         let changes = changes(act)?;
         let work = Work::new(HeldWork(desired));
-        Ok(CheckResult::NeedsApply(Needed { action: Action::Create, changes, work, incomplete_preview: None, prerequisite }))
+        let action = Action::Create;
+        Ok(CheckResult::NeedsApply(Needed {
+            action,
+            changes,
+            work,
+            incomplete_preview: None,
+            prerequisite,
+            handles_refresh: false,
+        }))
+    }
+
+    fn perform(_action: String, _desired: String, _context: Context) -> NodeResult<Outcome> {
+        Err(LifecycleError::Unsupported(Diagnostic::new("the hostile guest has no shared actions")))
     }
 
     fn refresh(_desired: String, _context: Context) -> NodeResult<Outcome> {

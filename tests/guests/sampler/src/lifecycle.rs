@@ -34,7 +34,11 @@ impl Guest for Sampler {
         let desired = Desired::parse_on_node(&desired)?;
         let differing = differing(&desired)?;
         if differing.is_empty() {
-            return Ok(CheckResult::InSync(Reading { observed: Some("{}".into()), outputs: Some(outputs(&desired)?) }));
+            return Ok(CheckResult::InSync(Reading {
+                observed: Some("{}".into()),
+                outputs: Some(outputs(&desired)?),
+                refreshable: false,
+            }));
         }
         let action = match desired.ensure {
             Ensure::Present if differing.iter().all(|(_, found)| found.is_none()) => Action::Create,
@@ -43,7 +47,18 @@ impl Guest for Sampler {
         };
         let changes = changes(&desired, &differing)?;
         let work = Work::new(HeldWork(desired));
-        Ok(CheckResult::NeedsApply(Needed { action, changes, work, incomplete_preview: None, prerequisite: None }))
+        Ok(CheckResult::NeedsApply(Needed {
+            action,
+            changes,
+            work,
+            incomplete_preview: None,
+            prerequisite: None,
+            handles_refresh: false,
+        }))
+    }
+
+    fn perform(_action: String, _desired: String, _context: Context) -> NodeResult<Outcome> {
+        Err(node::not_supported("the sampler has no shared actions".into()))
     }
 
     fn refresh(_desired: String, _context: Context) -> NodeResult<Outcome> {
