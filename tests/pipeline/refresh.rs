@@ -190,5 +190,21 @@ fn who_takes_no_refresh_cannot_subscribe() {
                 resource \"file\" \"b\" {\n  path = \"/srv/b\"\n  content = \"\"\n  meta { notify = [file.a] }\n}\n";
     let error = scene.try_compile("site", deaf).expect_err("a file takes no refresh");
     let told = testkit::scene::tell(&error);
-    insta::assert_snapshot!(told, @"");
+    insta::assert_snapshot!(told, @r"
+    error: `file.a` takes no refresh
+     --> site.hcl:4:23
+      |
+    4 |   meta { subscribe = [file.b] }
+      |                       ^^^^^^ it would have to be refreshed when the other one changes
+      |
+      = help: to order the two without a refresh, write `require` or `before`
+
+    error: `file.a` takes no refresh
+     --> site.hcl:9:20
+      |
+    9 |   meta { notify = [file.a] }
+      |                    ^^^^^^ it would have to be refreshed when the other one changes
+      |
+      = help: to order the two without a refresh, write `require` or `before`
+    ");
 }

@@ -251,28 +251,27 @@ module "Bad-Name" {}
 builtins { digests = "x" }
 deny { files = ["/${a}"] }
 default = true
-"#), @r##"
-2:1: `signer` is not supported by this version; to ignore it would not be safe (known here: `module`, `secret`, `builtins`, `deny`)
-4:15: `sha256:00` is not a digest: it must be `sha256:` and 64 lower-case hex digits
-5:3: `processes` is not supported by this version; to ignore it would not be safe (known here: `files`, `accounts`, `facts`, `limits`)
-7:1: `other` is not built in, so its row must name a `digest` (`runtime module inspect FILE` prints the digest)
-8:30: a path pattern must start with `/`
-11:3: a `files` block has no name
-12:5: unknown attribute of `files` `execute` (known here: `read`, `write`, `deny`, `setuid`, `chown`, `links`)
-13:16: nothing in `/proc`, `/sys` and `/dev` can be granted
-13:30: nothing in `/proc`, `/sys` and `/dev` can be granted
-13:45: `**` in a path pattern must be a whole part, as in `/srv/**`
-14:15: `chown` must be true or false
-16:3: unknown interface `network` (known here: `files`, `accounts`, `facts`, `limits`)
-17:21: write a whole number and `KiB`, `MiB` or `GiB`, as in `64MiB`
-19:12: this limit is given twice
-20:3: unknown attribute of `module` `digests` (known here: `digest`)
-22:1: a `module` row has one name (write `module "NAME" { … }`)
-23:8: `Bad-Name` is not a valid resource type name: lower-case letters, digits and `_`, starting with a letter, at most 63 bytes
-24:22: `digests` must be a list of strings (write `["…"]`)
-25:17: a plain string is wanted here: a policy is not evaluated
-26:1: unknown row `default` (known here: `module`, `secret`, `builtins`, `deny`)
-"##);
+"#), @r#"
+    2:1: `signer` is not supported by this version; to ignore it would not be safe (known here: `module`, `secret`, `builtins`, `deny`)
+    4:15: `sha256:00` is not a digest: it must be `sha256:` and 64 lower-case hex digits
+    7:1: `other` is not built in, so its row must name a `digest` (`runtime module inspect FILE` prints the digest)
+    8:30: a path pattern must start with `/`
+    11:3: a `files` block has no name
+    12:5: unknown attribute of `files` `execute` (known here: `read`, `write`, `deny`, `setuid`, `chown`, `links`)
+    13:16: nothing in `/proc`, `/sys` and `/dev` can be granted
+    13:30: nothing in `/proc`, `/sys` and `/dev` can be granted
+    13:45: `**` in a path pattern must be a whole part, as in `/srv/**`
+    14:15: `chown` must be true or false
+    16:3: unknown interface `network` (known here: `files`, `packages`, `systemd`, `accounts`, `processes`, `facts`, `limits`)
+    17:21: write a whole number and `KiB`, `MiB` or `GiB`, as in `64MiB`
+    19:12: this limit is given twice
+    20:3: unknown attribute of `module` `digests` (known here: `digest`)
+    22:1: a `module` row has one name (write `module "NAME" { … }`)
+    23:8: `Bad-Name` is not a valid resource type name: lower-case letters, digits and `_`, starting with a letter, at most 63 bytes
+    24:22: `digests` must be a list of strings (write `["…"]`)
+    25:17: a plain string is wanted here: a policy is not evaluated
+    26:1: unknown row `default` (known here: `module`, `secret`, `builtins`, `deny`)
+    "#);
 }
 
 #[test]
@@ -287,7 +286,26 @@ fn objects_are_granted_by_name_and_verb() {
         object(Domain::User, "create", "web"),
     ];
     let refusal = refused(decide(&Policy::default(), "thing", DIGEST, None, &wants));
-    insta::assert_snapshot!(refusal.row.as_deref().unwrap(), @r#""#);
+    insta::assert_snapshot!(refusal.row.as_deref().unwrap(), @r#"
+    module "thing" {
+      digest = "sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
+      packages {
+        names = ["nginx"]
+        verbs = ["install", "remove"]
+      }
+      systemd {
+        units = ["nginx.service"]
+        verbs = ["restart"]
+      }
+      accounts {
+        users = ["web"]
+        verbs = ["create"]
+      }
+      processes {
+        query = [["/usr/sbin/nginx", "**"]]
+      }
+    }
+    "#);
     let grant = granted(decide(&policy(&refusal.row.unwrap()), "thing", DIGEST, None, &wants));
     assert!(grant.objects.grants(Domain::Package, "remove", "nginx") && !grant.objects.grants(Domain::Package, "purge", "nginx"));
     assert!(
@@ -305,10 +323,10 @@ fn objects_are_granted_by_name_and_verb() {
 fn of_an_interface_that_a_row_speaks_of_a_built_in_gets_just_that() {
     let builtin = Some(Builtin::Same);
     let limited = policy(concat!(
-        "module \"thing\" {\n systemd {\n  units = [\"web*.service\"]\n  verbs = [\"reload\", \"daemon-reload\"]\n }\n",
+        "module \"file\" {\n systemd {\n  units = [\"web*.service\"]\n  verbs = [\"reload\", \"daemon-reload\"]\n }\n",
         " processes { run = [[\"/usr/sbin/nginx\", \"-t\"]] }\n accounts { read = [] }\n}\n"
     ));
-    let grant = granted(decide(&Policy { modules: limited.modules, ..Policy::default() }, "thing", DIGEST, builtin, &[]));
+    let grant = granted(decide(&Policy { modules: limited.modules, ..Policy::default() }, "file", DIGEST, builtin, &[]));
     let objects = &grant.objects;
     assert_eq!(objects.everything, [Interface::Packages, Interface::Accounts].into());
     assert!(objects.grants(Domain::Unit, "reload", "web1.service") && !objects.grants(Domain::Unit, "restart", "web1.service"));
@@ -335,7 +353,23 @@ fn rows_about_objects_are_read_strictly() {
   processes { unconfined_queries = "yes" }
 }
 deny { programs = [""] }
-"#), @"");
+"#), @r#"
+    2:3: `packages` needs both `names` and `verbs` (`verbs` says what may be done with what bears one of the names)
+    3:3: `packages` needs both `names` and `verbs` (`verbs` says what may be done with what bears one of the names)
+    5:14: unknown verb `instal` (known here: `install`, `upgrade`, `downgrade`, `remove`, `purge`, `hold`, `unhold`, `refresh-index`)
+    5:24: `read` needs no row: what a module asks to read of these it may
+    5:32: unknown verb `daemon-reload` (known here: `install`, `upgrade`, `downgrade`, `remove`, `purge`, `hold`, `unhold`, `refresh-index`)
+    7:3: a `systemd` block has no name
+    8:3: `systemd` needs both `units` and `verbs` (`verbs` says what may be done with what bears one of the names)
+    8:21: `units` must be a list of strings (write `["…"]`)
+    9:14: unknown attribute of `accounts` `people` (known here: `users`, `groups`, `verbs`, `read`)
+    10:22: a command line is a list of strings (write `["/usr/sbin/nginx", "-t"]`)
+    11:22: a pattern of arguments begins with the absolute path of a program, or with `*`
+    11:32: `**` can only be the last element of a pattern of arguments
+    11:58: a pattern of arguments begins with the absolute path of a program, or with `*`
+    12:36: `unconfined_queries` must be true or false
+    14:20: a pattern of names must not be empty
+    "#);
 }
 
 #[test]

@@ -9,8 +9,6 @@ variable "v" {
 }
 resource "file" "a" {
   meta {
-    notify    = [file.b]
-    subscribe = [file.b]
     provider  = "posix"
   }
 }
