@@ -11,9 +11,10 @@ use crate::call::HostCall;
 use crate::grant::Access;
 use crate::objects::{Domain, Interface};
 use crate::phase::{Phase, Reach};
+use crate::processes::policy::Verb;
 use crate::rights::Rights;
 use crate::text::escape_bytes;
-use crate::{accounts, assets, facts, files};
+use crate::{accounts, assets, facts, files, processes};
 
 /// What a call is held against: the rights of the attempt and where the attempt is.
 #[derive(Debug, Clone, Copy)]
@@ -119,6 +120,8 @@ pub enum Rule {
     SensitiveAsset,
     /// Content that may be a sensitive value, which no guest may read.
     SensitiveContent,
+    /// A slot of another resource.
+    ForeignSecret,
     /// Not the staging name recorded for this operation.
     StagingName,
     /// Another resource of the run holds the same object under another path.
@@ -181,12 +184,16 @@ fn by_interface(standing: &Standing<'_>, call: &HostCall, resolved: Option<&[u8]
         | HostCall::FilesObjectRemove { .. }
         | HostCall::FilesStagedCommit { .. }
         | HostCall::FilesDiscardStaged { .. } => files::policy::permit(standing, call, resolved),
+        HostCall::FilesStagedValidate { command, .. } => files::policy::permit(standing, call, resolved)
+            .and_then(|()| processes::policy::permit(standing, Verb::Query, command)),
         HostCall::AssetsSize { asset } => assets::policy::permit(standing, asset, Use::Size),
         HostCall::AssetsRead { asset, .. } => assets::policy::permit(standing, asset, Use::Bytes),
         HostCall::AccountsFindUser { .. } | HostCall::AccountsFindGroup { .. } => accounts::policy::permit(standing),
+        HostCall::ProcessesQuery { command } => processes::policy::permit(standing, Verb::Query, command),
+        HostCall::ProcessesRun { command } => processes::policy::permit(standing, Verb::Run, command),
         HostCall::FactsGet { .. } => facts::policy::permit(standing),
-        // A message touches nothing; its size is capped where it is written.
-        HostCall::LogWrite { .. } => Ok(()),
+        // To wait or to say something touches nothing; time and size are capped where it is done.
+        HostCall::LogWrite { .. } | HostCall::ProcessesPause { .. } => Ok(()),
     }
 }
 
@@ -275,6 +282,7 @@ impl fmt::Display for Rule {
             Rule::AssetNotListed => f.write_str("the resource did not list this asset"),
             Rule::SensitiveAsset => f.write_str("the asset is sensitive"),
             Rule::SensitiveContent => f.write_str("the resource has sensitive assets, and its content may be one of them"),
+            Rule::ForeignSecret => f.write_str("the sensitive value belongs to another resource"),
             Rule::StagingName => f.write_str("it is not the staging name recorded for this operation"),
             Rule::Held { by, path } => write!(f, "`{by}` holds the same object as `{path}`"),
         }

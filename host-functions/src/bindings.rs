@@ -11,6 +11,7 @@ wasmtime::component::bindgen!({
             import runtime:host/files@0.1.0;
             import runtime:host/assets@0.1.0;
             import runtime:host/accounts@0.1.0;
+            import runtime:host/processes@0.1.0;
             import runtime:host/facts@0.1.0;
             import runtime:host/log@0.1.0;
         }

@@ -6,6 +6,7 @@ use crate::assets::AssetName;
 use crate::files::path::NodePath;
 use crate::grant::Access;
 use crate::phase::Reach;
+use crate::processes::Command;
 use crate::text::{cut, escape};
 
 /// A call of a host function, one variant a function of the WIT.
@@ -20,12 +21,16 @@ pub enum HostCall {
     FilesObjectMakeDirectory { path: NodePath, attributes: Attributes },
     FilesObjectMakeSymlink { path: NodePath, target: Vec<u8>, attributes: Attributes },
     FilesObjectRemove { path: NodePath, recursive: bool },
+    FilesStagedValidate { path: NodePath, command: Command },
     FilesStagedCommit { path: NodePath },
     FilesDiscardStaged { path: NodePath, staging_name: String },
     AssetsSize { asset: AssetName },
     AssetsRead { asset: AssetName, offset: u64, length: u32 },
     AccountsFindUser { name: String },
     AccountsFindGroup { name: String },
+    ProcessesQuery { command: Command },
+    ProcessesRun { command: Command },
+    ProcessesPause { milliseconds: u64 },
     FactsGet { name: String },
     LogWrite { level: Level, bytes: usize },
 }
@@ -70,7 +75,7 @@ pub enum Level {
 
 impl HostCall {
     /// Every function of the WIT that has a variant, as `INTERFACE#FUNCTION` in the WIT's own spelling.
-    pub const WIT_NAMES: [&'static str; 16] = [
+    pub const WIT_NAMES: [&'static str; 20] = [
         "files#[static]object.open",
         "files#[method]object.observe",
         "files#[method]object.read",
@@ -79,12 +84,16 @@ impl HostCall {
         "files#[method]object.make-directory",
         "files#[method]object.make-symlink",
         "files#[method]object.remove",
+        "files#[method]staged.validate",
         "files#[method]staged.commit",
         "files#discard-staged",
         "assets#size",
         "assets#read",
         "accounts#find-user",
         "accounts#find-group",
+        "processes#query",
+        "processes#run",
+        "processes#pause",
         "facts#get",
         "log#write",
     ];
@@ -100,14 +109,18 @@ impl HostCall {
             HostCall::FilesObjectMakeDirectory { .. } => 5,
             HostCall::FilesObjectMakeSymlink { .. } => 6,
             HostCall::FilesObjectRemove { .. } => 7,
-            HostCall::FilesStagedCommit { .. } => 8,
-            HostCall::FilesDiscardStaged { .. } => 9,
-            HostCall::AssetsSize { .. } => 10,
-            HostCall::AssetsRead { .. } => 11,
-            HostCall::AccountsFindUser { .. } => 12,
-            HostCall::AccountsFindGroup { .. } => 13,
-            HostCall::FactsGet { .. } => 14,
-            HostCall::LogWrite { .. } => 15,
+            HostCall::FilesStagedValidate { .. } => 8,
+            HostCall::FilesStagedCommit { .. } => 9,
+            HostCall::FilesDiscardStaged { .. } => 10,
+            HostCall::AssetsSize { .. } => 11,
+            HostCall::AssetsRead { .. } => 12,
+            HostCall::AccountsFindUser { .. } => 13,
+            HostCall::AccountsFindGroup { .. } => 14,
+            HostCall::ProcessesQuery { .. } => 15,
+            HostCall::ProcessesRun { .. } => 16,
+            HostCall::ProcessesPause { .. } => 17,
+            HostCall::FactsGet { .. } => 18,
+            HostCall::LogWrite { .. } => 19,
         };
         Self::WIT_NAMES[index]
     }
@@ -120,7 +133,8 @@ impl HostCall {
     /// What kind of thing it does, which decides the phases that it may run in.
     pub fn reach(&self) -> Reach {
         match self {
-            HostCall::LogWrite { .. } => Reach::Message,
+            // To wait touches nothing.
+            HostCall::LogWrite { .. } | HostCall::ProcessesPause { .. } => Reach::Message,
             HostCall::FilesObjectOpen { .. }
             | HostCall::AccountsFindUser { .. }
             | HostCall::AccountsFindGroup { .. }
@@ -128,14 +142,17 @@ impl HostCall {
             HostCall::FilesObjectObserve { detail, .. } if !detail.digest => Reach::Metadata,
             HostCall::FilesObjectObserve { .. }
             | HostCall::FilesObjectRead { .. }
+            | HostCall::FilesStagedValidate { .. }
             | HostCall::AssetsSize { .. }
-            | HostCall::AssetsRead { .. } => Reach::Content,
+            | HostCall::AssetsRead { .. }
+            | HostCall::ProcessesQuery { .. } => Reach::Content,
             HostCall::FilesObjectStage { .. }
             | HostCall::FilesObjectSetAttributes { .. }
             | HostCall::FilesObjectMakeDirectory { .. }
             | HostCall::FilesObjectMakeSymlink { .. }
             | HostCall::FilesObjectRemove { .. }
-            | HostCall::FilesStagedCommit { .. } => Reach::Change,
+            | HostCall::FilesStagedCommit { .. }
+            | HostCall::ProcessesRun { .. } => Reach::Change,
             HostCall::FilesDiscardStaged { .. } => Reach::Cleanup,
         }
     }
@@ -156,12 +173,16 @@ impl HostCall {
             | HostCall::FilesObjectMakeDirectory { path, .. }
             | HostCall::FilesObjectMakeSymlink { path, .. }
             | HostCall::FilesObjectRemove { path, .. }
+            | HostCall::FilesStagedValidate { path, .. }
             | HostCall::FilesStagedCommit { path }
             | HostCall::FilesDiscardStaged { path, .. } => Some((Access::Write, path)),
             HostCall::AssetsSize { .. }
             | HostCall::AssetsRead { .. }
             | HostCall::AccountsFindUser { .. }
             | HostCall::AccountsFindGroup { .. }
+            | HostCall::ProcessesQuery { .. }
+            | HostCall::ProcessesRun { .. }
+            | HostCall::ProcessesPause { .. }
             | HostCall::FactsGet { .. }
             | HostCall::LogWrite { .. } => None,
         }
@@ -185,6 +206,8 @@ impl HostCall {
             HostCall::AccountsFindUser { name } | HostCall::AccountsFindGroup { name } | HostCall::FactsGet { name } => {
                 escape(name)
             }
+            HostCall::ProcessesQuery { command } | HostCall::ProcessesRun { command } => command.shown(),
+            HostCall::ProcessesPause { milliseconds } => format!("{milliseconds} ms"),
             HostCall::LogWrite { .. } => "the log".to_owned(),
             _ => self.path().map(|(_, path)| path.to_string()).unwrap_or_default(),
         };

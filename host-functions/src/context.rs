@@ -15,6 +15,7 @@ use crate::log::LogBook;
 use crate::node::Node;
 use crate::node::staging::StagingName;
 use crate::phase::Phase;
+use crate::processes::native::ControlGroup;
 use crate::rights::Rights;
 
 /// The most handles that a guest may hold at once.
@@ -37,12 +38,15 @@ pub struct HostContext {
     assets: Arc<dyn AssetSource>,
     gate: Arc<dyn IntentGate>,
     staging: Option<StagingName>,
+    control_group: Option<ControlGroup>,
     deadline: Instant,
     pub(crate) table: ResourceTable,
     pub(crate) log: LogBook,
     denials: Vec<Denial>,
     more_denials: u64,
     let_change_through: bool,
+    /// How often a change was let through.
+    changes: u64,
 }
 
 impl HostContext {
@@ -57,12 +61,14 @@ impl HostContext {
             assets,
             gate: Arc::new(Shut),
             staging: None,
+            control_group: None,
             deadline,
             table,
             log: LogBook::default(),
             denials: Vec::new(),
             more_denials: 0,
             let_change_through: false,
+            changes: 0,
         }
     }
 
@@ -80,6 +86,11 @@ impl HostContext {
     pub fn set_intent(&mut self, gate: Arc<dyn IntentGate>, staging: StagingName) {
         self.gate = gate;
         self.staging = Some(staging);
+    }
+
+    /// Names the control group that programs run in: the one that the intent has on record.
+    pub fn set_control_group(&mut self, group: ControlGroup) {
+        self.control_group = Some(group);
     }
 
     /// Replaces the deadline.
@@ -130,6 +141,12 @@ impl HostContext {
 
     pub(crate) fn note_change(&mut self) {
         self.let_change_through = true;
+        self.changes += 1;
+    }
+
+    /// How often a change was noted, to tell whether there was another one since.
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes
     }
 
     /// Takes back what a call noted that is known to have changed nothing; `before` is what stood before that call.
@@ -158,6 +175,10 @@ impl HostContext {
 
     pub(crate) fn staging(&self) -> Option<&StagingName> {
         self.staging.as_ref()
+    }
+
+    pub(crate) fn control_group(&self) -> Option<&ControlGroup> {
+        self.control_group.as_ref()
     }
 
     /// What calls are held against now.

@@ -52,6 +52,8 @@ pub mod assets;
 
 pub mod accounts;
 
+pub mod processes;
+
 pub mod facts;
 
 pub mod log;

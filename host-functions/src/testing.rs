@@ -67,12 +67,24 @@ pub(crate) fn effect(key: &str, actions: &[&str]) -> Effect {
 /// Rights of a built-in module over everything.
 pub(crate) fn all_rights(resource: &str) -> Rights {
     let ask = |action, scope| Ask::parse("files", action, scope).unwrap();
+    let program = |action| Ask::parse("processes", action, "*").unwrap();
+    let mut programs = effect("*", &["query", "run"]);
+    programs.domain = "process".into();
     Rights {
         resource: resource.into(),
         module: Module { name: "file".into(), digest: format!("sha256:{}", "0".repeat(64)) },
-        asks: vec![ask("read", "/**"), ask("write", "/**"), ask("read", "/"), ask("write", "/"), Ask::Accounts, Ask::Facts],
+        asks: vec![
+            ask("read", "/**"),
+            ask("write", "/**"),
+            ask("read", "/"),
+            ask("write", "/"),
+            program("query"),
+            program("run"),
+            Ask::Accounts,
+            Ask::Facts,
+        ],
         grant: Arc::new(Grant::requested(true)),
-        effects: vec![effect("/**", &["read", "write"]), effect("/", &["read", "write"])],
+        effects: vec![effect("/**", &["read", "write"]), effect("/", &["read", "write"]), programs],
         assets: BTreeMap::new(),
         had_secrets: false,
     }

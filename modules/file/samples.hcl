@@ -12,6 +12,13 @@ resource "file" "text" {
   mode    = "u=rw,go=r"
 }
 
+resource "file" "checked" {
+  path     = "/etc/sudoers.d/web"
+  content  = "web ALL=(ALL) NOPASSWD: /usr/sbin/nginx -s reload\n"
+  mode     = "0440"
+  validate = ["/usr/sbin/visudo", "-cf", "{}"]
+}
+
 resource "file" "copy" {
   path   = "/etc/banner"
   source = "files/banner.txt"

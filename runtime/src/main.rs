@@ -1,9 +1,12 @@
-//! The program `runtime`: see [`runtime::cli`].
+//! The program `runtime`: see [`runtime::cli`]. With a hidden first argument it is the helper that runs one program of the node.
 
 use std::process::ExitCode;
 
 #[expect(clippy::disallowed_methods, reason = "the arguments of the command line")]
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().collect();
+    if let Some(code) = host_functions::processes::native::helper(&arguments) {
+        return code;
+    }
     runtime::cli::main(&arguments).into()
 }

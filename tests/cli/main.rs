@@ -9,6 +9,7 @@ mod guide;
 mod help;
 mod module;
 mod orders;
+mod programs;
 mod promises;
 mod sources;
 

@@ -59,6 +59,8 @@ fn inspect_a_built_in_module() {
           The group: a name or a numeric id. Names are looked up on the node.
       mode      string                                                   nullable, exported
           The permissions: octal as `0644` or `644`, or symbolic for all three classes as `u=rw,go=r`. Others read it as four octal digits.
+      validate  list of string                                           identity, nullable
+          A program that looks at the new file before it is put in place, by its absolute path, and its arguments, of which one has `{}` in the place of the file's path. It can change nothing. If it does not end with code 0, the old file stays.
       target    string                                                   nullable, exported
           Where a symbolic link points, kept as it is written.
 
@@ -69,9 +71,10 @@ fn inspect_a_built_in_module() {
       absent                            Nothing. A directory that is not empty needs `force`.
 
     rights that it asks for
-      files.read     /**  to compare what is at a declared path
-      files.write    /**  to bring about what is declared for a path
-      accounts.read  *    to look up the numeric ids of owners and groups
+      files.read       /**  to compare what is at a declared path
+      files.write      /**  to bring about what is declared for a path
+      processes.query  *    to run the declared `validate`, which cannot change anything
+      accounts.read    *    to look up the numeric ids of owners and groups
 
     policy: built in, so it has these rights unless the policy says otherwise
     "#);
@@ -98,7 +101,7 @@ fn new_writes_a_crate_once() {
     assert_snapshot!(node.run(&["module", "new", "greeting"]), @r"
     exit 0
     --- stderr
-    wrote a crate for `greeting` to `greeting`, 57 files
+    wrote a crate for `greeting` to `greeting`, 63 files
     next: change `src/lib.rs`, then
       cargo test --lib --manifest-path greeting/Cargo.toml
       runtime module build greeting -o greeting.wasm
@@ -209,7 +212,7 @@ fn check_a_built_in_module() {
     assert_snapshot!(node().run(&["module", "check", "file"]), @r"
     exit 0
     --- stdout
-    `file`, sha256:[digest]: 7 declarations given, 32 made
+    `file`, sha256:[digest]: 8 declarations given, 32 made
 
       passed  describe-total         `describe` always answers
       passed  describe-valid         what `describe` says is within the limits, and its names, types, defaults and selectors agree
@@ -460,6 +463,20 @@ fn the_schema_of_a_built_in_module() {
             }
           ],
           "description": "Where a symbolic link points, kept as it is written."
+        },
+        "validate": {
+          "anyOf": [
+            {
+              "items": {
+                "type": "string"
+              },
+              "type": "array"
+            },
+            {
+              "type": "null"
+            }
+          ],
+          "description": "A program that looks at the new file before it is put in place, by its absolute path, and its arguments, of which one has `{}` in the place of the file's path. It can change nothing. If it does not end with code 0, the old file stays."
         }
       },
       "required": [
@@ -476,12 +493,13 @@ fn list_the_built_in_modules() {
     assert_snapshot!(node().run(&["module", "list"]), @r"
     exit 0
     --- stdout
+    exec  A command that is run when it is needed.
     file  A file, a directory or a symbolic link, or nothing, at a path.
     ");
     let record = node().run(&["module", "list", "--json"]).success();
     assert_snapshot!(record, @r#"
     exit 0
     --- stdout
-    {"record":"result","version":1,"seq":0,"command":"module list","exit":0,"outcome":"done","data":{"modules":[{"digest":"sha256:[digest]","name":"file","schema_version":1,"summary":"A file, a directory or a symbolic link, or nothing, at a path."}]}}
+    {"record":"result","version":1,"seq":0,"command":"module list","exit":0,"outcome":"done","data":{"modules":[{"digest":"sha256:[digest]","name":"exec","schema_version":1,"summary":"A command that is run when it is needed."},{"digest":"sha256:[digest]","name":"file","schema_version":1,"summary":"A file, a directory or a symbolic link, or nothing, at a path."}]}}
     "#);
 }

@@ -26,6 +26,12 @@ pub(crate) const FOR_TESTS: &[Tool] = &[
         install: &[&["apt-get", "install", "-y", "--no-install-recommends", "--no-remove", "skopeo"]],
     },
     Tool {
+        name: "a static busybox",
+        needed_for: "tests of programs in another root than `/`",
+        is_present: || output(&["busybox", "true"]).is_some() && output(&["ldd", "/bin/busybox"]).is_none(),
+        install: &[&["apt-get", "install", "-y", "--no-install-recommends", "--no-remove", "busybox-static"]],
+    },
+    Tool {
         name: "Debian's Rust toolchain",
         needed_for: "tests of the second way to compile for WebAssembly",
         is_present: || {

@@ -5,6 +5,7 @@
 
 mod files;
 mod host;
+mod memberships;
 pub(crate) mod policy;
 
 use crate::error::CallError;

@@ -15,12 +15,14 @@ use crate::bindings::runtime::host::files::{
     Content as WitContent, Detail as WitDetail, Host as _, HostObject as _, HostStaged as _,
 };
 use crate::bindings::runtime::host::log::{Host as _, Level as WitLevel};
+use crate::bindings::runtime::host::processes::{self, Host as _};
 use crate::call::{Attributes, Content, Detail, HostCall, Level};
 use crate::error::CallError;
 use crate::files::path::NodePath;
 use crate::files::policy::PathPattern;
 use crate::grant::{Access, Ask, Grant};
 use crate::phase::Phase;
+use crate::processes::Command;
 use crate::rights::{Rights, Sensitivity};
 use crate::testing::{Attempt, STAGING, all_rights, attributes, digest_of, effect, no_rights};
 
@@ -41,6 +43,27 @@ fn every_function_of_the_wit_is_a_host_call() {
     let ours: BTreeSet<String> = HostCall::WIT_NAMES.iter().map(|name| (*name).to_owned()).collect();
     assert_eq!(ours, functions_of_the_wit());
     assert_eq!(ours.len(), HostCall::WIT_NAMES.len(), "a name stands twice");
+}
+
+/// A program as a guest names it.
+fn program() -> processes::Command {
+    processes::Command {
+        program: "/bin/true".into(),
+        arguments: vec![processes::Text::Plain("-x".into())],
+        environment: vec![],
+        directory: None,
+        user: None,
+        group: None,
+        umask: None,
+        stdin: None,
+        output_limit: 0,
+        timeout_ms: None,
+        withhold: false,
+    }
+}
+
+fn command() -> Command {
+    Command::try_from(program()).unwrap()
 }
 
 /// Calls the generated host method of each function, and says whether it was refused.
@@ -68,6 +91,9 @@ fn every_method(attempt: &mut Attempt) -> BTreeMap<&'static str, bool> {
         ("assets#read", refused(assets::Host::read(context, digest(), 0, 1))),
         ("accounts#find-user", refused(context.find_user("root".into()))),
         ("accounts#find-group", refused(context.find_group("root".into()))),
+        ("processes#query", refused(processes::Host::query(context, program()))),
+        ("processes#run", refused(processes::Host::run(context, program()))),
+        ("processes#pause", refused(context.pause(0))),
         // Without an error in the WIT, a refusal is a trap.
         ("facts#get", context.get("os".into()).is_err()),
         ("log#write", context.write(WitLevel::Info, "x".into()).is_err()),
@@ -75,21 +101,23 @@ fn every_method(attempt: &mut Attempt) -> BTreeMap<&'static str, bool> {
 }
 
 /// A staged file whose attempt then loses its rights.
-fn commit_without_rights(rights: Rights, phase: Phase) -> (bool, Attempt) {
+fn staged_without_rights(rights: Rights, phase: Phase) -> (bool, bool, Attempt) {
     let mut attempt = Attempt::new();
     let handle = attempt.observed("/staged");
     let staged = attempt.stage(handle, b"x").unwrap();
     attempt.context.replace_rights(rights);
     attempt.context.set_phase(phase);
+    let validate = matches!(attempt.context.validate(staged.borrow(), program()), Err(CallError::Denied(_)));
     let refused = matches!(attempt.context.commit(staged.borrow()), Err(CallError::Denied(_)));
     assert_eq!(attempt.host("/staged").exists(), !refused);
-    (refused, attempt)
+    (validate, refused, attempt)
 }
 
 /// Runs everything with these rights in this phase, and compares what was refused with the audit trail.
 fn refusals(rights: Rights, phase: Phase) -> BTreeSet<&'static str> {
-    let (commit, mut attempt) = commit_without_rights(rights, phase);
+    let (validate, commit, mut attempt) = staged_without_rights(rights, phase);
     let mut refused = every_method(&mut attempt);
+    refused.insert("files#[method]staged.validate", validate);
     refused.insert("files#[method]staged.commit", commit);
     let tried: BTreeSet<String> = refused.keys().map(|name| (*name).to_owned()).collect();
     assert_eq!(tried, functions_of_the_wit(), "each function is tried");
@@ -108,7 +136,8 @@ fn without_rights_every_function_is_denied() {
     let mut expected: BTreeSet<&str> = HostCall::WIT_NAMES.into();
     assert_eq!(refusals(no_rights(), Phase::Definition), expected);
     expected.remove("log#write");
-    assert_eq!(refusals(no_rights(), Phase::Recover), expected, "a message touches nothing, and needs no right");
+    expected.remove("processes#pause");
+    assert_eq!(refusals(no_rights(), Phase::Recover), expected, "a message and a pause touch nothing, and need no right");
 }
 
 #[test]
@@ -136,12 +165,16 @@ fn calls() -> Vec<(&'static str, HostCall)> {
         ("make-directory", HostCall::FilesObjectMakeDirectory { path: f(), attributes }),
         ("make-symlink", HostCall::FilesObjectMakeSymlink { path: f(), target: b"g".to_vec(), attributes }),
         ("remove", HostCall::FilesObjectRemove { path: f(), recursive: false }),
+        ("validate", HostCall::FilesStagedValidate { path: f(), command: command() }),
         ("commit", HostCall::FilesStagedCommit { path: f() }),
         ("discard", HostCall::FilesDiscardStaged { path: f(), staging_name: STAGING.into() }),
         ("asset size", HostCall::AssetsSize { asset: AssetName::Plain(digest) }),
         ("asset read", HostCall::AssetsRead { asset: AssetName::Plain(digest), offset: 0, length: 1 }),
         ("find-user", HostCall::AccountsFindUser { name: "root".into() }),
         ("find-group", HostCall::AccountsFindGroup { name: "root".into() }),
+        ("query", HostCall::ProcessesQuery { command: command() }),
+        ("run", HostCall::ProcessesRun { command: command() }),
+        ("pause", HostCall::ProcessesPause { milliseconds: 1 }),
         ("fact", HostCall::FactsGet { name: "os".into() }),
         ("log", HostCall::LogWrite { level: Level::Info, bytes: 1 }),
     ]
@@ -159,9 +192,9 @@ fn ask(rights: &Rights, phase: Phase, intent_open: bool, call: &HostCall) -> Res
 
 #[test]
 fn each_phase_allows_its_own_calls() {
-    let metadata = "open, observe, find-user, find-group, fact, log";
-    let content = format!("{metadata}, observe digest, read, asset size, asset read");
-    let change = "stage, set-attributes, make-directory, make-symlink, remove, commit";
+    let metadata = "open, observe, find-user, find-group, pause, fact, log";
+    let content = format!("{metadata}, observe digest, read, asset size, asset read, query, validate");
+    let change = "stage, set-attributes, make-directory, make-symlink, remove, commit, run";
     let expected = [
         (Phase::Definition, String::new()),
         (Phase::Inspect, metadata.to_owned()),

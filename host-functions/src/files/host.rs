@@ -7,10 +7,11 @@ use wasmtime::component::Resource;
 use super::path::NodePath;
 use super::symlink::check_target;
 use super::{Object, Staged};
-use crate::bindings::runtime::host::files;
+use crate::bindings::runtime::host::{files, processes};
 use crate::call::{Attributes, Content, HostCall};
 use crate::context::HostContext;
 use crate::error::CallError;
+use crate::processes::Command;
 
 impl files::Host for HostContext {
     fn discard_staged(&mut self, path: Vec<u8>, staging_name: String) -> Result<bool, CallError> {
@@ -103,6 +104,14 @@ impl files::HostObject for HostContext {
 }
 
 impl files::HostStaged for HostContext {
+    fn validate(&mut self, staged: Resource<Staged>, command: processes::Command) -> Result<processes::Finished, CallError> {
+        let path = self.table.get(&staged)?.path.clone();
+        let command = Command::try_from(command)?;
+        let call = HostCall::FilesStagedValidate { path: path.clone(), command: command.clone() };
+        self.authorize(&call)?;
+        self.validate_staged(&call, &path, command)
+    }
+
     fn commit(&mut self, staged: Resource<Staged>) -> Result<(), CallError> {
         let path = self.table.get(&staged)?.path.clone();
         let call = HostCall::FilesStagedCommit { path };
@@ -115,7 +124,13 @@ impl files::HostStaged for HostContext {
     }
 
     fn drop(&mut self, staged: Resource<Staged>) -> wasmtime::Result<()> {
-        self.table.delete(staged)?;
+        let undone = self.table.delete(staged)?.undo();
+        // What was staged and is gone again has changed nothing, unless something else was changed since.
+        if let Some((before, changes)) = undone
+            && changes == self.changes()
+        {
+            self.take_back_change(before);
+        }
         Ok(())
     }
 }

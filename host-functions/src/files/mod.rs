@@ -20,6 +20,7 @@ mod stage;
 mod swap;
 mod symlink;
 mod tree;
+mod validate;
 
 #[cfg(test)]
 mod tests;

@@ -29,6 +29,17 @@ pub struct Staged {
     seen: SharedSeen,
     file: OwnedFd,
     staging: Staging,
+    /// Whether a change had been let through before it was staged.
+    changed_before: bool,
+    /// How many had been, when it was.
+    changes: u64,
+}
+
+impl Staged {
+    /// Removes it, if it is not in place; gives what had been let through before, if it is certainly gone.
+    pub(super) fn undo(self) -> Option<(bool, u64)> {
+        self.staging.undo().then_some((self.changed_before, self.changes))
+    }
 }
 
 fn usual_mode(content: &Content) -> u32 {
@@ -47,6 +58,7 @@ impl HostContext {
         content: &Content,
         attributes: Attributes,
     ) -> Result<Staged, CallError> {
+        let changed_before = self.let_change_through();
         let place = self.locate(call, &object.path)?.needed()?;
         let now = place.stat()?;
         let attributes = self.attributes_of_new(call, &place, now.as_ref(), attributes, usual_mode(content))?;
@@ -55,7 +67,8 @@ impl HostContext {
         copy_content(&staging.place, file.as_fd(), content, self.assets().as_ref(), self.deadline())?;
         set_on_open(&staging.place, file.as_fd(), attributes)?;
         rustix::fs::fsync(&file).map_err(|errno| staging.place.failed("making durable the new content of", errno))?;
-        Ok(Staged { path: object.path.clone(), seen: object.seen.clone(), file, staging })
+        let changes = self.changes();
+        Ok(Staged { path: object.path.clone(), seen: object.seen.clone(), file, staging, changed_before, changes })
     }
 
     /// What the new file gets: what is asked for, else what the file there has, else what is usual.

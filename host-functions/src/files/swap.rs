@@ -136,18 +136,32 @@ impl Staging {
     }
 }
 
-impl Drop for Staging {
-    fn drop(&mut self) {
-        if self.in_place {
-            return;
-        }
-        let Ok(Some(stat)) = self.place.stat_name(&self.name) else { return };
+impl Staging {
+    /// Removes what was staged and not put in place; whether it is certainly gone.
+    pub(super) fn undo(mut self) -> bool {
+        !self.in_place && self.remove()
+    }
+
+    fn remove(&mut self) -> bool {
+        let Ok(Some(stat)) = self.place.stat_name(&self.name) else { return false };
         if Identity::of(&stat) != self.made {
-            return;
+            return false;
         }
         let flags = if self.is_directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
         if let Err(errno) = rustix::fs::unlinkat(&self.place.parent, &self.name, flags) {
             tracing::warn!(place = %self.place.shown, %errno, "what was staged beside it could not be removed");
+            return false;
+        }
+        // There is nothing left to remove.
+        self.in_place = true;
+        true
+    }
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        if !self.in_place {
+            self.remove();
         }
     }
 }

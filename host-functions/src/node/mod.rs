@@ -14,6 +14,7 @@ use serde_json::Value as Json;
 use crate::accounts::Accounts;
 use crate::audit::AuditTrail;
 use crate::facts;
+use crate::processes::native::Runner;
 use protected::Protected;
 use registry::Registry;
 pub use root::{Root, RootError};
@@ -27,6 +28,7 @@ pub struct Node {
     protected: Protected,
     registry: Registry,
     audit: AuditTrail,
+    runner: Runner,
 }
 
 /// Why a node could not be opened.
@@ -68,9 +70,16 @@ impl Node {
             protected: protected_objects,
             registry: Registry::default(),
             audit: AuditTrail::default(),
+            runner: Runner::this_program(),
         };
         protected.iter().try_for_each(|path| node.protect(path))?;
         Ok(node)
+    }
+
+    /// With another executable as the helper that runs programs; else it is this one.
+    #[must_use]
+    pub fn with_helper(self, helper: std::path::PathBuf) -> Self {
+        Self { runner: Runner::with_helper(helper), ..self }
     }
 
     /// Keeps one more object, and all beneath it, from every resource: one that did not exist when the node was opened.
@@ -99,6 +108,10 @@ impl Node {
     /// User and group that the run has: new objects belong to them.
     pub fn run_as(&self) -> (u32, u32) {
         self.root.run_as()
+    }
+
+    pub(crate) fn runner(&self) -> &Runner {
+        &self.runner
     }
 
     pub(crate) fn accounts(&self) -> &Accounts {

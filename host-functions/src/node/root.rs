@@ -1,6 +1,8 @@
 //! The directory that is the node's `/`, opened once.
 
 use std::io::Read as _;
+use std::os::fd::AsRawFd as _;
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -69,6 +71,19 @@ impl Root {
     /// User and group that this process has.
     pub fn run_as(&self) -> (u32, u32) {
         self.run_as
+    }
+
+    /// Where the directory is now, for another process that is to enter it: absolute, whatever it was opened by.
+    ///
+    /// # Errors
+    /// If the kernel does not say, or the directory is gone.
+    pub(crate) fn real_path(&self) -> Result<PathBuf, CallError> {
+        let failed = |errno| CallError::system(errno, "finding the root of the node");
+        let link = format!("/proc/self/fd/{}", self.fd.as_raw_fd());
+        let target = rustix::fs::readlink(link.as_str(), Vec::new()).map_err(failed)?;
+        let path = PathBuf::from(std::ffi::OsString::from_vec(target.into_bytes()));
+        let same = rustix::fs::stat(&path).is_ok_and(|stat| Identity::of(&stat) == self.identity);
+        if same { Ok(path) } else { Err(CallError::Changed("the root of the node was moved or removed".to_owned())) }
     }
 
     pub(crate) fn identity(&self) -> Identity {

@@ -23,7 +23,6 @@ pub(crate) fn permit(standing: &Standing<'_>, domain: Domain, verb: &'static str
 }
 
 /// Holds a program and its arguments against effects, asks and grant. An argument that is none is a sensitive value.
-#[expect(dead_code, reason = "for the interface `processes`")]
 pub(crate) fn permit_command(standing: &Standing<'_>, verb: &'static str, arguments: &[Option<&str>]) -> Result<(), Rule> {
     let program = arguments.first().copied().flatten().unwrap_or_default();
     by_effects(standing, Domain::Process, verb, program)?;

@@ -1,11 +1,13 @@
 //! Bringing the desired state about: first the steps, as data, then the host calls.
 
-use runtime_sdk::files::{self, Attributes, Content, Detail, Kind};
+use runtime_sdk::files::{self, Attributes, Content, Detail, Kind, Staged};
 use runtime_sdk::node::unchanged;
+use runtime_sdk::processes::{Command, Finished, Status};
 use runtime_sdk::{Diagnostic, HostCall as _, HostError, InterruptedOperation, NodeResult, Outcome, Progress};
 
 use crate::desired::{Desired, Ensure};
 use crate::state::{self, State, wanted_kind};
+use crate::validation::Validation;
 
 /// One change at the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,7 +108,29 @@ fn write(handle: &files::Object, desired: &Desired, attributes: &Attributes, pro
     };
     let result = in_parent(handle.stage(&content, *attributes), progress)?;
     let staged = progress.harmless("write the new file beside its place", result)?;
+    if let Some(validation) = &desired.validate {
+        validate(&staged, validation, progress)?;
+    }
     progress.whole("put the new file in its place", staged.commit())
+}
+
+/// Has the declared program look at the new file. Where it refuses, the file goes with the handle.
+fn validate(staged: &Staged, validation: &Validation, progress: &Progress) -> NodeResult<()> {
+    let command = Command::new(validation.program());
+    let command = validation.arguments().fold(command, |command, word| command.argument(word));
+    let command = command.variable("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+    let finished = progress.harmless("run `validate` on the new file", staged.validate(&command))?;
+    if matches!(finished.status, Status::Exited(0)) { Ok(()) } else { Err(progress.failed(invalid(&finished))) }
+}
+
+fn invalid(finished: &Finished) -> Diagnostic {
+    let message = format!("`validate` refuses the new file, and what was there stays: {}", finished.status.words());
+    let diagnostic = Diagnostic::at("validate", message);
+    match finished.last_words(1_000) {
+        _ if finished.withheld => diagnostic.hint("what it said may be sensitive, so it is not shown"),
+        Some(words) => diagnostic.hint(format!("it said: {words}")),
+        None => diagnostic,
+    }
 }
 
 /// Removes what is there, and looks again so that the handle expects nothing there.
@@ -151,9 +175,9 @@ pub fn recover(desired: &Desired, operation: &InterruptedOperation) -> NodeResul
 mod tests {
     use super::*;
     use crate::mode::Mode;
-    use crate::principal::Principal;
     use crate::state::Object;
     use crate::testing::{desired, digest, object, state};
+    use runtime_sdk::Principal;
     use runtime_sdk::{Bytes, EffectClass, LifecycleError};
 
     fn from(ensure: Ensure, force: bool, kind: Option<Kind>) -> Vec<Step> {

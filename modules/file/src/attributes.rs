@@ -2,12 +2,12 @@
 //!
 //! The values with a grammar of their own refuse whatever does not follow it, so compiling and exporting take the same.
 
-use runtime_sdk::{Attributes, Capability};
+use runtime_sdk::path::{AbsolutePath, Target};
+use runtime_sdk::{Attributes, Capability, Principal};
 
 use crate::desired::Ensure;
 use crate::mode::Mode;
-use crate::path::{AbsolutePath, Target};
-use crate::principal::Principal;
+use crate::validation::Validation;
 
 /// A declaration. Each field is an attribute, read when it is asked for.
 #[derive(Attributes)]
@@ -38,6 +38,10 @@ pub struct Given {
     /// The permissions: octal as `0644` or `644`, or symbolic for all three classes as `u=rw,go=r`. Others read it as four octal digits.
     #[attribute(exported)]
     pub mode: Option<Mode>,
+    /// A program that looks at the new file before it is put in place, by its absolute path, and its arguments, of which one has `{}` in the place of
+    /// the file's path. It can change nothing. If it does not end with code 0, the old file stays.
+    #[attribute(identity)]
+    pub validate: Option<Validation>,
     /// Where a symbolic link points, kept as it is written.
     #[attribute(exported)]
     pub target: Option<Target>,
@@ -47,6 +51,7 @@ pub fn capabilities() -> Vec<Capability> {
     vec![
         Capability::new("files", "read", "/**", "to compare what is at a declared path"),
         Capability::new("files", "write", "/**", "to bring about what is declared for a path"),
+        Capability::new("processes", "query", "*", "to run the declared `validate`, which cannot change anything"),
         Capability::new("accounts", "read", "*", "to look up the numeric ids of owners and groups"),
     ]
 }

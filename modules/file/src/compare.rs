@@ -6,8 +6,8 @@ use runtime_sdk::{Action, Bytes, Change, Diagnostic, Ensure as _, LifecycleError
 use serde_json::json;
 
 use crate::desired::{Desired, Ensure};
-use crate::principal::Principal;
 use crate::state::{Object, State, wanted_kind, word};
+use runtime_sdk::Principal;
 
 /// What differs; nothing if the node is as desired.
 ///

@@ -7,6 +7,7 @@ use crate::attributes::Given;
 use crate::desired::{Desired, Ensure, Identity};
 use crate::source::{self, Origin};
 use crate::validate;
+use crate::validation::Validation;
 
 /// The one asset slot.
 const CONTENT: &str = "content";
@@ -16,23 +17,30 @@ pub struct GivenIdentity {
     path: String,
     ensure: Ensure,
     force: bool,
+    validate: Option<Validation>,
 }
 
 impl GivenIdentity {
     /// What the declaration touches.
     pub fn footprint(&self) -> runtime_sdk::Footprint {
-        Identity { path: &self.path, ensure: self.ensure, force: self.force }.footprint()
+        let validate = self.validate.as_ref().map(Validation::program);
+        Identity { path: &self.path, ensure: self.ensure, force: self.force, validate }.footprint()
     }
 }
 
 /// Reads what decides about claims and effects.
 pub fn identity(given: &Parameters) -> DefinitionResult<GivenIdentity> {
-    Ok(GivenIdentity { path: Given::path(given)?.0, ensure: Given::ensure(given)?, force: Given::force(given)? })
+    Ok(GivenIdentity {
+        path: Given::path(given)?.0,
+        ensure: Given::ensure(given)?,
+        force: Given::force(given)?,
+        validate: Given::validate(given)?,
+    })
 }
 
 /// The desired state of a declaration.
 pub fn compile(given: &Parameters) -> DefinitionResult<Compiled<Desired>> {
-    let GivenIdentity { path, ensure, force } = identity(given)?;
+    let GivenIdentity { path, ensure, force, validate } = identity(given)?;
     refuse_meaningless(given, ensure)?;
     let origin = source::origin(given)?;
     let desired = Desired {
@@ -43,6 +51,7 @@ pub fn compile(given: &Parameters) -> DefinitionResult<Compiled<Desired>> {
         owner: Given::owner(given)?,
         group: Given::group(given)?,
         mode: Given::mode(given)?,
+        validate,
         target: Given::target(given)?.map(|target| target.0),
     };
     validate::check(&desired)?;
@@ -79,9 +88,10 @@ pub fn assign_asset(desired: &mut Desired, slot: &str, asset: AssetRef) -> Defin
 
 /// The desired state as tests of manifests see it.
 pub fn test_view(desired: &Desired) -> DefinitionResult<TestedState> {
-    let Desired { path, ensure, force, content: _, owner, group, mode, target } = desired;
+    let Desired { path, ensure, force, content: _, owner, group, mode, validate, target } = desired;
     let attributes = json!({
-        "path": path, "ensure": ensure, "force": force, "owner": owner, "group": group, "mode": mode, "target": target,
+        "path": path, "ensure": ensure, "force": force, "owner": owner, "group": group, "mode": mode, "validate": validate,
+        "target": target,
     });
     Ok(TestedState::new(&attributes)?.content(desired.content_name()))
 }
@@ -252,7 +262,7 @@ mod tests {
         assert_eq!(view.content, Some(testing::any_digest("content")));
         let expected = concat!(
             r#"{"ensure":"file","force":false,"group":null,"mode":"0644","owner":null,"path":"/etc/motd","#,
-            r#""target":null}"#
+            r#""target":null,"validate":null}"#
         );
         assert_eq!(view.attributes, expected);
     }

@@ -1,10 +1,10 @@
 //! The desired state, and what it touches.
 
-use runtime_sdk::{Asset, Effect, Footprint};
+use runtime_sdk::{Asset, Effect, Footprint, Principal};
 use serde::{Deserialize, Serialize};
 
 use crate::mode::Mode;
-use crate::principal::Principal;
+use crate::validation::Validation;
 
 /// What is to be at the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, runtime_sdk::Ensure)]
@@ -30,6 +30,8 @@ pub struct Identity<'a> {
     pub ensure: Ensure,
     /// Whether another kind of object may be replaced.
     pub force: bool,
+    /// The program that looks at a new file.
+    pub validate: Option<&'a str>,
 }
 
 impl Identity<'_> {
@@ -37,6 +39,10 @@ impl Identity<'_> {
     /// to: only other kinds are replaced by it, and they hold nothing.
     pub fn footprint(&self) -> Footprint {
         let own = Footprint::empty().effect(Effect::write_path(self.path)).affects(self.path);
+        let own = match self.validate {
+            Some(program) => own.effect(Effect::program(program, &["query"])),
+            None => own,
+        };
         if self.force && self.ensure != Ensure::Directory {
             own.effect(Effect::write_path(format!("{}/**", self.path)))
         } else {
@@ -67,6 +73,9 @@ pub struct Desired {
     /// The permissions, for a file or a directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
+    /// What looks at a new file before it is put in place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub validate: Option<Validation>,
     /// Where it points, for a symbolic link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
@@ -75,7 +84,8 @@ pub struct Desired {
 impl Desired {
     /// What decides about claims and effects.
     pub fn identity(&self) -> Identity<'_> {
-        Identity { path: &self.path, ensure: self.ensure, force: self.force }
+        let validate = self.validate.as_ref().map(Validation::program);
+        Identity { path: &self.path, ensure: self.ensure, force: self.force, validate }
     }
 
     /// The name of the content, if it is managed and known: a digest, or the slot of a sensitive value.

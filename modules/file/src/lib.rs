@@ -16,11 +16,9 @@ mod desired;
 
 mod mode;
 
-mod principal;
-
-mod path;
-
 mod validate;
+
+mod validation;
 
 mod state;
 
@@ -38,7 +36,6 @@ use runtime_sdk::{
 
 pub use desired::{Desired, Ensure};
 pub use mode::Mode;
-pub use principal::Principal;
 pub use state::State;
 
 /// The resource type.

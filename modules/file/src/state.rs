@@ -1,13 +1,11 @@
 //! What is at the path on the node.
 
 use runtime_sdk::files::{self, Detail, Kind, Observation};
-use runtime_sdk::node::unchanged;
-use runtime_sdk::{Bytes, Diagnostic, HostCall as _, HostError, NodeResult, accounts};
+use runtime_sdk::{Bytes, HostCall as _, NodeResult};
 use serde::{Serialize, Serializer};
 
 use crate::desired::{Desired, Ensure};
 use crate::mode::Mode;
-use crate::principal::Principal;
 
 /// What was read from the node for one resource.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -86,8 +84,8 @@ pub fn read(desired: &Desired) -> NodeResult<State> {
     let (_, object) = open(desired)?;
     Ok(State {
         object,
-        owner: resolve("owner", desired.owner.as_ref(), accounts::find_user)?,
-        group: resolve("group", desired.group.as_ref(), accounts::find_group)?,
+        owner: desired.owner.as_ref().map(|owner| owner.find_user("owner")).transpose()?,
+        group: desired.group.as_ref().map(|group| group.find_group("group")).transpose()?,
     })
 }
 
@@ -99,32 +97,9 @@ pub fn open(desired: &Desired) -> NodeResult<(files::Object, Option<Object>)> {
     Ok((handle, object))
 }
 
-/// The numeric id of an account.
-fn resolve(
-    attribute: &str,
-    principal: Option<&Principal>,
-    find: fn(&str) -> Result<Option<u32>, HostError>,
-) -> NodeResult<Option<u32>> {
-    match principal {
-        None => Ok(None),
-        Some(Principal::Id(id)) => Ok(Some(*id)),
-        Some(Principal::Name(name)) => {
-            let doing = format!("look up `{attribute}`");
-            find(name).before_change(&doing)?.map(Some).ok_or_else(|| unchanged(unknown_account(attribute)))
-        }
-    }
-}
-
-fn unknown_account(attribute: &str) -> Diagnostic {
-    let what = if attribute == "owner" { "user" } else { "group" };
-    Diagnostic::at(attribute, format!("this node has no {what} of the name in `{attribute}`"))
-        .hint(format!("create the {what} before this resource, or give a numeric id"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use runtime_sdk::{EffectClass, LifecycleError};
 
     fn seen(kind: Kind) -> Observation {
         Observation { kind, owner: 1, group: 2, mode: 0o777, size: 3, links: 1, target: None, digest: None }
@@ -142,25 +117,5 @@ mod tests {
         let link = Observation { target: Some(b"\xff".to_vec()), ..seen(Kind::Symlink) };
         let object = Object::from(link);
         assert_eq!((object.mode, object.target), (None, Some(Bytes(b"\xff".to_vec()))));
-    }
-
-    #[test]
-    fn accounts_are_looked_up_by_name_only() {
-        let find = |name: &str| if name == "root" { Ok(Some(0)) } else { Ok(None) };
-        assert_eq!(resolve("owner", None, find).unwrap(), None);
-        assert_eq!(resolve("owner", Some(&Principal::Id(7)), find).unwrap(), Some(7));
-        assert_eq!(resolve("owner", Some(&Principal::Name("root".into())), find).unwrap(), Some(0));
-        let error = resolve("group", Some(&Principal::Name("nobody".into())), find).unwrap_err();
-        let LifecycleError::Failed(failure) = error else { panic!("{error:?}") };
-        assert_eq!(failure.effect_class, EffectClass::BeforeChange);
-        assert_eq!(failure.diagnostic.attribute.as_deref(), Some("group"));
-        assert_eq!(failure.diagnostic.message, "this node has no group of the name in `group`");
-    }
-
-    #[test]
-    fn a_denied_lookup_is_not_an_unknown_account() {
-        let find = |_: &str| Err(HostError::Denied("no rule".into()));
-        let error = resolve("owner", Some(&Principal::Name("root".into())), find).unwrap_err();
-        assert!(matches!(error, LifecycleError::Denied(_)));
     }
 }

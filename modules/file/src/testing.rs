@@ -9,7 +9,17 @@ use crate::state::{Object, State};
 
 /// `/srv/it` with nothing managed.
 pub fn desired(ensure: Ensure) -> Desired {
-    Desired { path: "/srv/it".into(), ensure, force: false, content: None, owner: None, group: None, mode: None, target: None }
+    Desired {
+        path: "/srv/it".into(),
+        ensure,
+        force: false,
+        content: None,
+        owner: None,
+        group: None,
+        mode: None,
+        validate: None,
+        target: None,
+    }
 }
 
 impl Desired {

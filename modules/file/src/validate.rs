@@ -2,11 +2,9 @@
 
 use std::time::Duration;
 
-use runtime_sdk::{DefinitionResult, Diagnostic, Ensure as _, Semantics};
+use runtime_sdk::{DefinitionResult, Diagnostic, Ensure as _, Principal, Semantics, path};
 
 use crate::desired::{Desired, Ensure};
-use crate::path;
-use crate::principal::Principal;
 
 /// Enough for a large file on a slow disk.
 const TIMEOUT: Duration = Duration::from_secs(5 * 60);
@@ -22,6 +20,9 @@ pub fn validate(desired: &Desired) -> DefinitionResult<Semantics> {
     if [&desired.owner, &desired.group].into_iter().any(|account| matches!(account, Some(Principal::Name(_)))) {
         semantics = semantics.capability("accounts.read");
     }
+    if desired.validate.is_some() {
+        semantics = semantics.capability("processes.query");
+    }
     if let Some(name) = desired.content_name() {
         semantics = semantics.asset(name);
     }
@@ -33,6 +34,7 @@ pub fn check(desired: &Desired) -> DefinitionResult<()> {
     check_path(desired)?;
     check_meaning(desired)?;
     check_target(desired)?;
+    check_validation(desired)?;
     check_principal("owner", desired.owner.as_ref())?;
     check_principal("group", desired.group.as_ref())
 }
@@ -49,9 +51,9 @@ fn check_path(desired: &Desired) -> DefinitionResult<()> {
 pub fn meaningless(ensure: Ensure) -> &'static [&'static str] {
     match ensure {
         Ensure::File => &["target"],
-        Ensure::Directory => &["content", "source", "checksum", "target"],
-        Ensure::Symlink => &["content", "source", "checksum", "mode"],
-        Ensure::Absent => &["content", "source", "checksum", "owner", "group", "mode", "target"],
+        Ensure::Directory => &["content", "source", "checksum", "validate", "target"],
+        Ensure::Symlink => &["content", "source", "checksum", "mode", "validate"],
+        Ensure::Absent => &["content", "source", "checksum", "owner", "group", "mode", "validate", "target"],
     }
 }
 
@@ -62,12 +64,13 @@ pub fn meaningless_attribute(name: &str, ensure: Ensure) -> Diagnostic {
 }
 
 fn check_meaning(desired: &Desired) -> DefinitionResult<()> {
-    let Desired { path: _, ensure, force: _, content, owner, group, mode, target } = desired;
+    let Desired { path: _, ensure, force: _, content, owner, group, mode, validate, target } = desired;
     let given = [
         ("content", content.is_some()),
         ("owner", owner.is_some()),
         ("group", group.is_some()),
         ("mode", mode.is_some()),
+        ("validate", validate.is_some()),
         ("target", target.is_some()),
     ];
     match given.iter().find(|(name, is_given)| *is_given && meaningless(*ensure).contains(name)) {
@@ -83,6 +86,13 @@ fn check_target(desired: &Desired) -> DefinitionResult<()> {
         }
         Some(target) if !path::is_target(target) => Err(path::no_target("target").into()),
         _ => Ok(()),
+    }
+}
+
+fn check_validation(desired: &Desired) -> DefinitionResult<()> {
+    match &desired.validate {
+        Some(validation) => Ok(validation.check("validate")?),
+        None => Ok(()),
     }
 }
 

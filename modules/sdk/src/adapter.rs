@@ -95,7 +95,7 @@ impl<T: Definition> pure::Guest for Adapter<T> {
 }
 
 /// The desired state that the host hands over, refused unless it is what `validate` accepts the form of.
-fn desired<D: serde::Serialize + DeserializeOwned>(text: &str) -> NodeResult<D> {
+pub(crate) fn desired<D: serde::Serialize + DeserializeOwned>(text: &str) -> NodeResult<D> {
     Ok(json::parse_canonical(text)?)
 }
 

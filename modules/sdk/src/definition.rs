@@ -214,6 +214,11 @@ impl Effect {
         Self::path(path, &["read"])
     }
 
+    /// Running the program at an absolute path, or with `*` any program: `query` to learn something, `run` to change something.
+    pub fn program(path: &str, actions: &[&str]) -> Self {
+        Self { domain: "process".into(), ..Self::path(path, actions) }
+    }
+
     fn path(path: impl Into<Vec<u8>>, actions: &[&str]) -> Self {
         let actions = actions.iter().map(|action| (*action).to_owned()).collect();
         Self { domain: "path".into(), key: path.into(), actions, qualifier: None }

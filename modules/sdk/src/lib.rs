@@ -1,10 +1,11 @@
 //! What a resource type for `runtime` is written with.
 //!
 //! A resource type is one WebAssembly component that exports the world `resource-type` of `wit/`. This crate holds the one
-//! `generate!` of that world and turns it into two Rust traits, so that a module is about its subject alone:
+//! `generate!` of that world and turns it into Rust traits, so that a module is about its subject alone:
 //!
 //! - [`Definition`]: the pure half. It runs on the controller, and again on the node to check what the bundle says.
-//! - [`StateType`]: the half that meets the node, for types that read a state, compare it and bring it about.
+//! - [`StateType`]: the half that meets the node, for types that read a state, compare it and bring it about;
+//! - [`FullType`]: the same in full, for types whose work is more than that: commands, refresh, prerequisites.
 //!
 //! What a declaration may say is a struct that derives [`Attributes`](trait@Attributes): its fields are the attributes and child blocks, and become
 //! descriptors and readers.
@@ -44,6 +45,10 @@ pub mod parameters;
 
 pub mod values;
 
+pub mod path;
+
+pub mod principal;
+
 pub mod definition;
 
 pub mod catalog;
@@ -52,11 +57,17 @@ pub mod node;
 
 pub mod state_type;
 
+pub mod full_type;
+
+pub mod processes;
+
 pub mod log;
 
 pub mod testing;
 
 mod adapter;
+
+mod full_adapter;
 
 #[doc(hidden)]
 pub use serde as __serde;
@@ -72,8 +83,8 @@ pub use bindings::exports::runtime::module::definition::{
     Semantics, TestedState,
 };
 pub use bindings::exports::runtime::module::lifecycle::{
-    Action, Change, ContentChange, Context, EffectClass, Failure, InterruptedOperation, LifecycleError, OperationReason, Outcome,
-    Prior, Safety,
+    Action, Change, Conflict, ContentChange, Context, EffectClass, Failure, InterruptedOperation, LifecycleError,
+    OperationReason, Outcome, Prior, Safety,
 };
 pub use bindings::runtime::host::{accounts, assets, facts, files, types::HostError};
 pub use bindings::runtime::module::catalog_view::{CatalogView, Peer};
@@ -82,9 +93,12 @@ pub use block::Block;
 pub use catalog::{Catalog, TypedPeer};
 pub use definition::{Compiled, Definition, DefinitionResult};
 pub use ensure::{Ensure, Presence, Vocabulary};
+pub use full_adapter::{FullAdapter, FullWork};
+pub use full_type::{FullType, Needed, Plan, Reading, Verified};
 pub use node::{HostCall, NodeResult, Progress};
 pub use output::Output;
 pub use parameters::{Child, Parameters};
+pub use principal::Principal;
 pub use runtime_sdk_derive::{AttributeType, Attributes, Ensure};
 pub use serde_json::Value;
 pub use state_type::StateType;
@@ -96,6 +110,17 @@ macro_rules! export_state_type {
     ($state_type:ty) => {
         const _: () = {
             type Exported = $crate::Adapter<$state_type>;
+            $crate::export_component!(Exported);
+        };
+    };
+}
+
+/// Makes the crate a component that serves the [`FullType`] given by name: `export_full_type!(Exec);`. Once a crate.
+#[macro_export]
+macro_rules! export_full_type {
+    ($full_type:ty) => {
+        const _: () = {
+            type Exported = $crate::FullAdapter<$full_type>;
             $crate::export_component!(Exported);
         };
     };

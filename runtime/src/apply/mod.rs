@@ -5,6 +5,7 @@
 
 mod deliveries;
 mod gate;
+mod group;
 mod recover;
 mod run;
 mod schedule;

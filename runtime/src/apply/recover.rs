@@ -12,6 +12,7 @@ use host_functions::{HostContext, Node};
 use serde_json::Value as Json;
 
 use super::gate::open_gate;
+use super::group;
 use super::seen;
 use super::verdict;
 use crate::engine::{Attempt, Interrupted, OperationReason, Reason, on_large_stack};
@@ -76,6 +77,12 @@ async fn recover_one(
     node: &Arc<Node>,
     journal: &JournalHandle,
 ) -> Result<Result<(), Unresolved>, JournalError> {
+    if let Some(path) = &intent.cgroup
+        && let Err(why) = group::end(path)
+    {
+        let reason = format!("what it had started goes on: {why}");
+        return Ok(Err(Unresolved { reason, hint: Some("end these processes, and run again".into()) }));
+    }
     if let Operation::Perform(_) = intent.operation {
         // A shared action has no object that could be left in between, and the next check tells whether it is still needed.
         journal.resolve(journal.adopt(intent), Resolution::Recovered, None)?;

@@ -4,6 +4,9 @@ mod secrets;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use host_functions::effects::PATH;
+use host_functions::objects::Domain;
+
 use crate::model::asset::AssetRef;
 use crate::model::attribute_path::AttributePath;
 use crate::model::catalog::{Catalog, Claim, DeferredBlock, Effect, MAX_TIMEOUT_MS, Resource, Semantics, State};
@@ -15,9 +18,6 @@ use crate::model::key::Key;
 
 use super::catalog::CatalogError;
 use super::limits::{MAX_ASSET, MAX_EDGES, MAX_RESOURCES};
-
-/// The domains of claims and effects that the host knows.
-const HOST_DOMAINS: [&str; 5] = ["path", "package", "unit", "user", "group"];
 
 /// The longest word of the kinds checked by [`check_word`].
 const MAX_WORD: usize = 127;
@@ -235,7 +235,7 @@ fn check_effect(resource: &Resource, effect: &Effect) -> Result<(), CatalogError
 
 /// A domain of the host's, or `TYPE/WORD` with the resource's own type.
 fn check_domain(resource: &Resource, domain: &str) -> Result<(), CatalogError> {
-    if HOST_DOMAINS.contains(&domain) {
+    if domain == PATH || Domain::from_word(domain).is_some() {
         return Ok(());
     }
     match domain.split_once('/') {

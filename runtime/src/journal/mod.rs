@@ -30,7 +30,7 @@ mod tests;
 pub use actor::{Journal, JournalError, JournalHandle};
 pub use entry::{Action, Entry, Event, Intention, Moment, Observer, OpenObligation, Operation, Settlement};
 pub use obligation::{Closing, ObligationEvent, ObligationStatus, next_obligation};
-pub use staging::{StagingName, StagingNameError, random_run_id};
+pub use staging::{StagingName, StagingNameError, random_name, random_run_id};
 pub(crate) use status::words;
 pub use status::{Ending, IllegalOrder, IntentEvent, IntentId, Resolution, Status, next};
 pub use token::{IntentToken, IntentWitness};

@@ -64,6 +64,11 @@ pub fn random_run_id() -> RunId {
     random_hex().parse().expect("32 hex digits are a run id")
 }
 
+/// A new name that nothing else has: 32 lower-case hex digits.
+pub fn random_name() -> String {
+    random_hex()
+}
+
 fn random_hex() -> String {
     let mut bytes = [0_u8; DIGITS / 2];
     let mut filled = 0;

@@ -355,3 +355,19 @@ fn only_what_was_staged_is_cleaned_up() {
     attempt.drop_staged(staged);
     assert_eq!(attempt.names("/"), [STAGING]);
 }
+
+#[test]
+fn what_was_staged_and_is_gone_again_has_changed_nothing() {
+    let mut attempt = Attempt::new();
+    let handle = attempt.observed("/f");
+    let staged = attempt.stage(handle, b"x").unwrap();
+    assert!(attempt.context.let_change_through());
+    attempt.drop_staged(staged);
+    assert!(!attempt.context.let_change_through());
+    assert_eq!(attempt.names("/"), [""; 0]);
+    attempt.write("/other/kept", b"");
+    let staged = attempt.stage(handle, b"x").unwrap();
+    attempt.put("/other/new", b"y").unwrap();
+    attempt.drop_staged(staged);
+    assert!(attempt.context.let_change_through(), "something else was changed meanwhile");
+}

@@ -119,7 +119,7 @@ impl Turn<'_> {
             desired: self.ready.desired_text.clone(),
             operation,
             subscribers: if changes { self.run.subscriptions.subscribers(&self.ready.id) } else { Vec::new() },
-            cgroup: None,
+            cgroup: self.group.as_ref().map(|group| group.path().to_owned()),
         }
     }
 }

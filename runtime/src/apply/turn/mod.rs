@@ -11,8 +11,10 @@ mod refresh;
 use std::sync::Arc;
 use std::time::Instant;
 
+use host_functions::processes::native::ControlGroup;
 use serde_json::Value as Json;
 
+use super::group;
 use super::run::Run;
 use super::seen;
 use super::verdict::{self, Verdict};
@@ -34,6 +36,7 @@ pub(super) async fn take(run: &Arc<Run>, ready: &Ready) -> Result<Ended, Journal
         started: run.started(&ready.id),
         checked: 0,
         delivered: Vec::new(),
+        group: group::of(ready),
         report: ready.report(),
         outputs: None,
     };
@@ -80,6 +83,8 @@ struct Turn<'a> {
     checked: u64,
     /// Shared actions that went before the last check.
     delivered: Vec<String>,
+    /// For its programs.
+    group: Option<ControlGroup>,
     report: ResourceReport,
     outputs: Option<Json>,
 }
@@ -99,7 +104,10 @@ impl Turn<'_> {
             return Ok(());
         }
         loop {
-            let host = self.run.host(self.ready, self.started);
+            let mut host = self.run.host(self.ready, self.started);
+            if let Some(group) = &self.group {
+                host.set_control_group(group.clone());
+            }
             let attempt = Attempt::resume(&self.ready.module, host, self.ready.limits, self.started).await;
             let mut attempt = match attempt {
                 Ok(attempt) => attempt,

@@ -1,6 +1,7 @@
 //! Owners and groups: by name, which the node looks up, or by numeric id.
 
-use runtime_sdk::{AttributeType, Diagnostic, Type, Value};
+use crate::node::{HostCall as _, NodeResult, unchanged};
+use crate::{AttributeType, Diagnostic, HostError, Type, Value, accounts};
 use serde::{Deserialize, Serialize};
 
 /// No system allows a longer name, and none needs it.
@@ -17,7 +18,7 @@ pub enum Principal {
 }
 
 /// As it is written in a manifest.
-#[derive(AttributeType)]
+#[derive(runtime_sdk_derive::AttributeType)]
 #[attribute(untagged)]
 enum Written {
     /// A name, or a number as text.
@@ -59,6 +60,29 @@ impl Principal {
         }
     }
 
+    /// The numeric id of the user that `attribute` names, on this node.
+    pub fn find_user(&self, attribute: &str) -> NodeResult<u32> {
+        self.find(attribute, "user", accounts::find_user)
+    }
+
+    /// The numeric id of the group that `attribute` names, on this node.
+    pub fn find_group(&self, attribute: &str) -> NodeResult<u32> {
+        self.find(attribute, "group", accounts::find_group)
+    }
+
+    fn find(&self, attribute: &str, what: &str, find: impl Fn(&str) -> Result<Option<u32>, HostError>) -> NodeResult<u32> {
+        match self {
+            Self::Id(id) => Ok(*id),
+            Self::Name(name) => {
+                let unknown = || {
+                    Diagnostic::at(attribute, format!("this node has no {what} of the name in `{attribute}`"))
+                        .hint(format!("create the {what} before this resource, or give a numeric id"))
+                };
+                find(name).before_change(&format!("look up `{attribute}`"))?.ok_or_else(|| unchanged(unknown()))
+            }
+        }
+    }
+
     /// The message for a principal that is not valid.
     pub fn refusal(attribute: &str) -> Diagnostic {
         Diagnostic::at(attribute, format!("`{attribute}` is neither a name nor a numeric id"))
@@ -82,6 +106,7 @@ fn is_name(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{EffectClass, LifecycleError};
 
     fn parse(json: &str) -> Option<Principal> {
         Principal::from_value("owner", serde_json::from_str(json).unwrap()).ok()
@@ -105,5 +130,24 @@ mod tests {
         }
         assert_eq!(parse(&format!("\"{}\"", "a".repeat(257))), None);
         assert!(!Principal::Name("7".into()).is_valid(), "a name of digits has another canonical form");
+    }
+
+    #[test]
+    fn accounts_are_looked_up_by_name_only() {
+        let find = |name: &str| if name == "root" { Ok(Some(0)) } else { Ok(None) };
+        assert_eq!(Principal::Id(7).find("owner", "user", find).unwrap(), 7);
+        assert_eq!(Principal::Name("root".into()).find("owner", "user", find).unwrap(), 0);
+        let error = Principal::Name("nobody".into()).find("group", "group", find).unwrap_err();
+        let LifecycleError::Failed(failure) = error else { panic!("{error:?}") };
+        assert_eq!(failure.effect_class, EffectClass::BeforeChange);
+        assert_eq!(failure.diagnostic.attribute.as_deref(), Some("group"));
+        assert_eq!(failure.diagnostic.message, "this node has no group of the name in `group`");
+    }
+
+    #[test]
+    fn a_denied_lookup_is_not_an_unknown_account() {
+        let find = |_: &str| Err(HostError::Denied("no rule".into()));
+        let error = Principal::Name("root".into()).find("owner", "user", find).unwrap_err();
+        assert!(matches!(error, LifecycleError::Denied(_)));
     }
 }

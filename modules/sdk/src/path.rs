@@ -1,6 +1,6 @@
 //! The grammar of paths and link targets.
 
-use runtime_sdk::{AttributeType, Diagnostic, Type, Value};
+use crate::{AttributeType, Diagnostic, Type, Value};
 use serde::Serialize;
 
 /// Linux's limit on a path in a system call, without the closing NUL.
