@@ -183,7 +183,18 @@ fn by_interface(standing: &Standing<'_>, call: &HostCall, resolved: Option<&[u8]
         | HostCall::FilesDiscardStaged { .. } => files::policy::permit(standing, call, resolved),
         HostCall::AssetsSize { asset } => assets::policy::permit(standing, asset, Use::Size),
         HostCall::AssetsRead { asset, .. } => assets::policy::permit(standing, asset, Use::Bytes),
-        HostCall::AccountsFindUser { .. } | HostCall::AccountsFindGroup { .. } => accounts::policy::permit(standing),
+        HostCall::AccountsFindUser { .. }
+        | HostCall::AccountsFindGroup { .. }
+        | HostCall::AccountsReadUser { .. }
+        | HostCall::AccountsReadGroup { .. } => accounts::policy::permit_lookup(standing),
+        HostCall::AccountsReadLogin { .. }
+        | HostCall::AccountsPasswordMatches { .. }
+        | HostCall::AccountsCreateUser { .. }
+        | HostCall::AccountsChangeUser { .. }
+        | HostCall::AccountsDeleteUser { .. }
+        | HostCall::AccountsCreateGroup { .. }
+        | HostCall::AccountsChangeGroup { .. }
+        | HostCall::AccountsDeleteGroup { .. } => accounts::policy::permit(standing, call),
         HostCall::FactsGet { .. } => facts::policy::permit(standing),
         // A message touches nothing; its size is capped where it is written.
         HostCall::LogWrite { .. } => Ok(()),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::accounts::{GroupChange, NewGroup, NewUser, UserChange};
 use crate::assets::AssetName;
 use crate::files::path::NodePath;
 use crate::grant::Access;
@@ -26,6 +27,16 @@ pub enum HostCall {
     AssetsRead { asset: AssetName, offset: u64, length: u32 },
     AccountsFindUser { name: String },
     AccountsFindGroup { name: String },
+    AccountsReadUser { name: String },
+    AccountsReadGroup { name: String },
+    AccountsReadLogin { name: String },
+    AccountsPasswordMatches { name: String, secret: AssetName },
+    AccountsCreateUser { name: String, user: NewUser },
+    AccountsChangeUser { name: String, change: UserChange },
+    AccountsDeleteUser { name: String },
+    AccountsCreateGroup { name: String, group: NewGroup },
+    AccountsChangeGroup { name: String, change: GroupChange },
+    AccountsDeleteGroup { name: String },
     FactsGet { name: String },
     LogWrite { level: Level, bytes: usize },
 }
@@ -70,7 +81,7 @@ pub enum Level {
 
 impl HostCall {
     /// Every function of the WIT that has a variant, as `INTERFACE#FUNCTION` in the WIT's own spelling.
-    pub const WIT_NAMES: [&'static str; 16] = [
+    pub const WIT_NAMES: [&'static str; 26] = [
         "files#[static]object.open",
         "files#[method]object.observe",
         "files#[method]object.read",
@@ -85,6 +96,16 @@ impl HostCall {
         "assets#read",
         "accounts#find-user",
         "accounts#find-group",
+        "accounts#read-user",
+        "accounts#read-group",
+        "accounts#read-login",
+        "accounts#password-matches",
+        "accounts#create-user",
+        "accounts#change-user",
+        "accounts#delete-user",
+        "accounts#create-group",
+        "accounts#change-group",
+        "accounts#delete-group",
         "facts#get",
         "log#write",
     ];
@@ -106,8 +127,18 @@ impl HostCall {
             HostCall::AssetsRead { .. } => 11,
             HostCall::AccountsFindUser { .. } => 12,
             HostCall::AccountsFindGroup { .. } => 13,
-            HostCall::FactsGet { .. } => 14,
-            HostCall::LogWrite { .. } => 15,
+            HostCall::AccountsReadUser { .. } => 14,
+            HostCall::AccountsReadGroup { .. } => 15,
+            HostCall::AccountsReadLogin { .. } => 16,
+            HostCall::AccountsPasswordMatches { .. } => 17,
+            HostCall::AccountsCreateUser { .. } => 18,
+            HostCall::AccountsChangeUser { .. } => 19,
+            HostCall::AccountsDeleteUser { .. } => 20,
+            HostCall::AccountsCreateGroup { .. } => 21,
+            HostCall::AccountsChangeGroup { .. } => 22,
+            HostCall::AccountsDeleteGroup { .. } => 23,
+            HostCall::FactsGet { .. } => 24,
+            HostCall::LogWrite { .. } => 25,
         };
         Self::WIT_NAMES[index]
     }
@@ -124,18 +155,28 @@ impl HostCall {
             HostCall::FilesObjectOpen { .. }
             | HostCall::AccountsFindUser { .. }
             | HostCall::AccountsFindGroup { .. }
+            | HostCall::AccountsReadUser { .. }
+            | HostCall::AccountsReadGroup { .. }
             | HostCall::FactsGet { .. } => Reach::Metadata,
             HostCall::FilesObjectObserve { detail, .. } if !detail.digest => Reach::Metadata,
             HostCall::FilesObjectObserve { .. }
             | HostCall::FilesObjectRead { .. }
             | HostCall::AssetsSize { .. }
-            | HostCall::AssetsRead { .. } => Reach::Content,
+            | HostCall::AssetsRead { .. }
+            | HostCall::AccountsReadLogin { .. }
+            | HostCall::AccountsPasswordMatches { .. } => Reach::Content,
             HostCall::FilesObjectStage { .. }
             | HostCall::FilesObjectSetAttributes { .. }
             | HostCall::FilesObjectMakeDirectory { .. }
             | HostCall::FilesObjectMakeSymlink { .. }
             | HostCall::FilesObjectRemove { .. }
-            | HostCall::FilesStagedCommit { .. } => Reach::Change,
+            | HostCall::FilesStagedCommit { .. }
+            | HostCall::AccountsCreateUser { .. }
+            | HostCall::AccountsChangeUser { .. }
+            | HostCall::AccountsDeleteUser { .. }
+            | HostCall::AccountsCreateGroup { .. }
+            | HostCall::AccountsChangeGroup { .. }
+            | HostCall::AccountsDeleteGroup { .. } => Reach::Change,
             HostCall::FilesDiscardStaged { .. } => Reach::Cleanup,
         }
     }
@@ -162,6 +203,16 @@ impl HostCall {
             | HostCall::AssetsRead { .. }
             | HostCall::AccountsFindUser { .. }
             | HostCall::AccountsFindGroup { .. }
+            | HostCall::AccountsReadUser { .. }
+            | HostCall::AccountsReadGroup { .. }
+            | HostCall::AccountsReadLogin { .. }
+            | HostCall::AccountsPasswordMatches { .. }
+            | HostCall::AccountsCreateUser { .. }
+            | HostCall::AccountsChangeUser { .. }
+            | HostCall::AccountsDeleteUser { .. }
+            | HostCall::AccountsCreateGroup { .. }
+            | HostCall::AccountsChangeGroup { .. }
+            | HostCall::AccountsDeleteGroup { .. }
             | HostCall::FactsGet { .. }
             | HostCall::LogWrite { .. } => None,
         }
@@ -182,9 +233,19 @@ impl HostCall {
     pub fn subject(&self) -> String {
         let subject = match self {
             HostCall::AssetsSize { asset } | HostCall::AssetsRead { asset, .. } => asset.to_string(),
-            HostCall::AccountsFindUser { name } | HostCall::AccountsFindGroup { name } | HostCall::FactsGet { name } => {
-                escape(name)
-            }
+            HostCall::AccountsFindUser { name }
+            | HostCall::AccountsFindGroup { name }
+            | HostCall::AccountsReadUser { name }
+            | HostCall::AccountsReadGroup { name }
+            | HostCall::AccountsReadLogin { name }
+            | HostCall::AccountsPasswordMatches { name, .. }
+            | HostCall::AccountsCreateUser { name, .. }
+            | HostCall::AccountsChangeUser { name, .. }
+            | HostCall::AccountsDeleteUser { name }
+            | HostCall::AccountsCreateGroup { name, .. }
+            | HostCall::AccountsChangeGroup { name, .. }
+            | HostCall::AccountsDeleteGroup { name }
+            | HostCall::FactsGet { name } => escape(name),
             HostCall::LogWrite { .. } => "the log".to_owned(),
             _ => self.path().map(|(_, path)| path.to_string()).unwrap_or_default(),
         };

@@ -44,6 +44,8 @@ pub mod parameters;
 
 pub mod values;
 
+pub mod account;
+
 pub mod definition;
 
 pub mod catalog;
@@ -63,6 +65,7 @@ pub use serde as __serde;
 #[doc(hidden)]
 pub use wit_bindgen as __wit_bindgen;
 
+pub use account::{AccountId, AccountName};
 pub use adapter::{Adapter, HeldWork};
 pub use attribute::{Attribute, Type};
 pub use attribute_type::AttributeType;
@@ -72,8 +75,8 @@ pub use bindings::exports::runtime::module::definition::{
     Semantics, TestedState,
 };
 pub use bindings::exports::runtime::module::lifecycle::{
-    Action, Change, ContentChange, Context, EffectClass, Failure, InterruptedOperation, LifecycleError, OperationReason, Outcome,
-    Prior, Safety,
+    Action, Change, Conflict, ContentChange, Context, EffectClass, Failure, InterruptedOperation, LifecycleError,
+    OperationReason, Outcome, Prior, Safety,
 };
 pub use bindings::runtime::host::{accounts, assets, facts, files, types::HostError};
 pub use bindings::runtime::module::catalog_view::{CatalogView, Peer};
