@@ -14,10 +14,10 @@ use crate::principal::Principal;
 pub struct State {
     /// What is at the path; none if nothing is.
     pub object: Option<Object>,
-    /// The numeric id of the desired owner on this node.
+    /// The numeric id of the desired owner on this node; none if no owner is desired, or nobody has its name yet.
     #[serde(skip)]
     pub owner: Option<u32>,
-    /// The numeric id of the desired group on this node.
+    /// The numeric id of the desired group on this node; none as of the owner.
     #[serde(skip)]
     pub group: Option<u32>,
 }
@@ -99,7 +99,7 @@ pub fn open(desired: &Desired) -> NodeResult<(files::Object, Option<Object>)> {
     Ok((handle, object))
 }
 
-/// The numeric id of an account.
+/// The numeric id of an account. That there is none is not an error yet: in a plan, another resource may be about to make it.
 fn resolve(
     attribute: &str,
     principal: Option<&Principal>,
@@ -110,8 +110,17 @@ fn resolve(
         Some(Principal::Id(id)) => Ok(Some(*id)),
         Some(Principal::Name(name)) => {
             let doing = format!("look up `{attribute}`");
-            find(name).before_change(&doing)?.map(Some).ok_or_else(|| unchanged(unknown_account(attribute)))
+            find(name).before_change(&doing)
         }
+    }
+}
+
+/// Refuses to bring about a state of which an account is missing.
+pub fn need_accounts(desired: &Desired, state: &State) -> NodeResult<()> {
+    let accounts = [("owner", &desired.owner, state.owner), ("group", &desired.group, state.group)];
+    match accounts.iter().find(|(_, declared, found)| declared.is_some() && found.is_none()) {
+        Some((attribute, ..)) => Err(unchanged(unknown_account(attribute))),
+        None => Ok(()),
     }
 }
 
@@ -150,7 +159,10 @@ mod tests {
         assert_eq!(resolve("owner", None, find).unwrap(), None);
         assert_eq!(resolve("owner", Some(&Principal::Id(7)), find).unwrap(), Some(7));
         assert_eq!(resolve("owner", Some(&Principal::Name("root".into())), find).unwrap(), Some(0));
-        let error = resolve("group", Some(&Principal::Name("nobody".into())), find).unwrap_err();
+        assert_eq!(resolve("group", Some(&Principal::Name("nobody".into())), find).unwrap(), None);
+        let desired = Desired { group: Some(Principal::Name("nobody".into())), ..crate::testing::desired(Ensure::File) };
+        need_accounts(&desired, &State { group: Some(7), ..crate::testing::state(None) }).unwrap();
+        let error = need_accounts(&desired, &crate::testing::state(None)).unwrap_err();
         let LifecycleError::Failed(failure) = error else { panic!("{error:?}") };
         assert_eq!(failure.effect_class, EffectClass::BeforeChange);
         assert_eq!(failure.diagnostic.attribute.as_deref(), Some("group"));
