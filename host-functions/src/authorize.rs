@@ -188,9 +188,20 @@ fn by_interface(standing: &Standing<'_>, call: &HostCall, resolved: Option<&[u8]
             .and_then(|()| processes::policy::permit(standing, Verb::Query, command)),
         HostCall::AssetsSize { asset } => assets::policy::permit(standing, asset, Use::Size),
         HostCall::AssetsRead { asset, .. } => assets::policy::permit(standing, asset, Use::Bytes),
-        HostCall::AccountsFindUser { .. } | HostCall::AccountsFindGroup { .. } => accounts::policy::permit(standing),
         HostCall::ProcessesQuery { command } => processes::policy::permit(standing, Verb::Query, command),
         HostCall::ProcessesRun { command } => processes::policy::permit(standing, Verb::Run, command),
+        HostCall::AccountsFindUser { .. }
+        | HostCall::AccountsFindGroup { .. }
+        | HostCall::AccountsReadUser { .. }
+        | HostCall::AccountsReadGroup { .. } => accounts::policy::permit_lookup(standing),
+        HostCall::AccountsReadLogin { .. }
+        | HostCall::AccountsPasswordMatches { .. }
+        | HostCall::AccountsCreateUser { .. }
+        | HostCall::AccountsChangeUser { .. }
+        | HostCall::AccountsDeleteUser { .. }
+        | HostCall::AccountsCreateGroup { .. }
+        | HostCall::AccountsChangeGroup { .. }
+        | HostCall::AccountsDeleteGroup { .. } => accounts::policy::permit(standing, call),
         HostCall::FactsGet { .. } => facts::policy::permit(standing),
         // To wait or to say something touches nothing; time and size are capped where it is done.
         HostCall::LogWrite { .. } | HostCall::ProcessesPause { .. } => Ok(()),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::accounts::{GroupChange, NewGroup, NewUser, UserChange};
 use crate::assets::AssetName;
 use crate::files::path::NodePath;
 use crate::grant::Access;
@@ -31,6 +32,16 @@ pub enum HostCall {
     ProcessesQuery { command: Command },
     ProcessesRun { command: Command },
     ProcessesPause { milliseconds: u64 },
+    AccountsReadUser { name: String },
+    AccountsReadGroup { name: String },
+    AccountsReadLogin { name: String },
+    AccountsPasswordMatches { name: String, secret: AssetName },
+    AccountsCreateUser { name: String, user: NewUser },
+    AccountsChangeUser { name: String, change: UserChange },
+    AccountsDeleteUser { name: String },
+    AccountsCreateGroup { name: String, group: NewGroup },
+    AccountsChangeGroup { name: String, change: GroupChange },
+    AccountsDeleteGroup { name: String },
     FactsGet { name: String },
     LogWrite { level: Level, bytes: usize },
 }
@@ -75,7 +86,7 @@ pub enum Level {
 
 impl HostCall {
     /// Every function of the WIT that has a variant, as `INTERFACE#FUNCTION` in the WIT's own spelling.
-    pub const WIT_NAMES: [&'static str; 20] = [
+    pub const WIT_NAMES: [&'static str; 30] = [
         "files#[static]object.open",
         "files#[method]object.observe",
         "files#[method]object.read",
@@ -94,6 +105,16 @@ impl HostCall {
         "processes#query",
         "processes#run",
         "processes#pause",
+        "accounts#read-user",
+        "accounts#read-group",
+        "accounts#read-login",
+        "accounts#password-matches",
+        "accounts#create-user",
+        "accounts#change-user",
+        "accounts#delete-user",
+        "accounts#create-group",
+        "accounts#change-group",
+        "accounts#delete-group",
         "facts#get",
         "log#write",
     ];
@@ -119,8 +140,18 @@ impl HostCall {
             HostCall::ProcessesQuery { .. } => 15,
             HostCall::ProcessesRun { .. } => 16,
             HostCall::ProcessesPause { .. } => 17,
-            HostCall::FactsGet { .. } => 18,
-            HostCall::LogWrite { .. } => 19,
+            HostCall::AccountsReadUser { .. } => 18,
+            HostCall::AccountsReadGroup { .. } => 19,
+            HostCall::AccountsReadLogin { .. } => 20,
+            HostCall::AccountsPasswordMatches { .. } => 21,
+            HostCall::AccountsCreateUser { .. } => 22,
+            HostCall::AccountsChangeUser { .. } => 23,
+            HostCall::AccountsDeleteUser { .. } => 24,
+            HostCall::AccountsCreateGroup { .. } => 25,
+            HostCall::AccountsChangeGroup { .. } => 26,
+            HostCall::AccountsDeleteGroup { .. } => 27,
+            HostCall::FactsGet { .. } => 28,
+            HostCall::LogWrite { .. } => 29,
         };
         Self::WIT_NAMES[index]
     }
@@ -138,6 +169,8 @@ impl HostCall {
             HostCall::FilesObjectOpen { .. }
             | HostCall::AccountsFindUser { .. }
             | HostCall::AccountsFindGroup { .. }
+            | HostCall::AccountsReadUser { .. }
+            | HostCall::AccountsReadGroup { .. }
             | HostCall::FactsGet { .. } => Reach::Metadata,
             HostCall::FilesObjectObserve { detail, .. } if !detail.digest => Reach::Metadata,
             HostCall::FilesObjectObserve { .. }
@@ -145,14 +178,22 @@ impl HostCall {
             | HostCall::FilesStagedValidate { .. }
             | HostCall::AssetsSize { .. }
             | HostCall::AssetsRead { .. }
-            | HostCall::ProcessesQuery { .. } => Reach::Content,
+            | HostCall::ProcessesQuery { .. }
+            | HostCall::AccountsReadLogin { .. }
+            | HostCall::AccountsPasswordMatches { .. } => Reach::Content,
             HostCall::FilesObjectStage { .. }
             | HostCall::FilesObjectSetAttributes { .. }
             | HostCall::FilesObjectMakeDirectory { .. }
             | HostCall::FilesObjectMakeSymlink { .. }
             | HostCall::FilesObjectRemove { .. }
             | HostCall::FilesStagedCommit { .. }
-            | HostCall::ProcessesRun { .. } => Reach::Change,
+            | HostCall::ProcessesRun { .. }
+            | HostCall::AccountsCreateUser { .. }
+            | HostCall::AccountsChangeUser { .. }
+            | HostCall::AccountsDeleteUser { .. }
+            | HostCall::AccountsCreateGroup { .. }
+            | HostCall::AccountsChangeGroup { .. }
+            | HostCall::AccountsDeleteGroup { .. } => Reach::Change,
             HostCall::FilesDiscardStaged { .. } => Reach::Cleanup,
         }
     }
@@ -183,6 +224,16 @@ impl HostCall {
             | HostCall::ProcessesQuery { .. }
             | HostCall::ProcessesRun { .. }
             | HostCall::ProcessesPause { .. }
+            | HostCall::AccountsReadUser { .. }
+            | HostCall::AccountsReadGroup { .. }
+            | HostCall::AccountsReadLogin { .. }
+            | HostCall::AccountsPasswordMatches { .. }
+            | HostCall::AccountsCreateUser { .. }
+            | HostCall::AccountsChangeUser { .. }
+            | HostCall::AccountsDeleteUser { .. }
+            | HostCall::AccountsCreateGroup { .. }
+            | HostCall::AccountsChangeGroup { .. }
+            | HostCall::AccountsDeleteGroup { .. }
             | HostCall::FactsGet { .. }
             | HostCall::LogWrite { .. } => None,
         }
@@ -203,11 +254,21 @@ impl HostCall {
     pub fn subject(&self) -> String {
         let subject = match self {
             HostCall::AssetsSize { asset } | HostCall::AssetsRead { asset, .. } => asset.to_string(),
-            HostCall::AccountsFindUser { name } | HostCall::AccountsFindGroup { name } | HostCall::FactsGet { name } => {
-                escape(name)
-            }
             HostCall::ProcessesQuery { command } | HostCall::ProcessesRun { command } => command.shown(),
             HostCall::ProcessesPause { milliseconds } => format!("{milliseconds} ms"),
+            HostCall::AccountsFindUser { name }
+            | HostCall::AccountsFindGroup { name }
+            | HostCall::AccountsReadUser { name }
+            | HostCall::AccountsReadGroup { name }
+            | HostCall::AccountsReadLogin { name }
+            | HostCall::AccountsPasswordMatches { name, .. }
+            | HostCall::AccountsCreateUser { name, .. }
+            | HostCall::AccountsChangeUser { name, .. }
+            | HostCall::AccountsDeleteUser { name }
+            | HostCall::AccountsCreateGroup { name, .. }
+            | HostCall::AccountsChangeGroup { name, .. }
+            | HostCall::AccountsDeleteGroup { name }
+            | HostCall::FactsGet { name } => escape(name),
             HostCall::LogWrite { .. } => "the log".to_owned(),
             _ => self.path().map(|(_, path)| path.to_string()).unwrap_or_default(),
         };

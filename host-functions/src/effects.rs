@@ -2,7 +2,7 @@
 
 use crate::files::path::is_beneath;
 use crate::grant::Access;
-use crate::objects::{ANY, Domain, is_read_only};
+use crate::objects::{ANY, Domain, is_exclusive};
 
 /// The domain of effects on files: keys are absolute paths.
 pub const PATH: &str = "path";
@@ -23,9 +23,9 @@ pub struct Effect {
 impl Effect {
     /// Domain and key of the claim that follows from this effect; none if it only reads.
     pub fn claim(&self) -> Option<(&str, &[u8])> {
-        let reads_only = self.actions.iter().all(|action| is_read_only(action));
+        let exclusive = self.actions.iter().any(|action| is_exclusive(action));
         let claimed = Domain::from_word(&self.domain).is_none_or(Domain::is_claimed);
-        (!reads_only && claimed).then_some((self.domain.as_str(), self.key.as_slice()))
+        (exclusive && claimed).then_some((self.domain.as_str(), self.key.as_slice()))
     }
 
     /// Whether it lets the resource do this with `path`.
@@ -94,6 +94,7 @@ mod tests {
         assert!(!of(Domain::Package, "*", "install").permits_object(Domain::Package, "install", "nginx"));
         assert_eq!(of(Domain::Process, "/bin/true", "run").claim(), None, "a program is nobody's");
         assert_eq!(of(Domain::User, "web", "read").claim(), None);
+        assert_eq!(of(Domain::Group, "web", "join").claim(), None, "many may be in one group");
     }
 
     #[test]

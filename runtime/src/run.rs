@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::Value as Json;
+use host_functions::facts::Facts;
 
 use crate::acquire::{Progress, Silent};
 use crate::bundle::Bundle;
@@ -116,12 +116,12 @@ pub fn inspect_bundle(path: &Path) -> Result<(BundleDigest, Catalog), RunError> 
     Ok((bundle.digest(), catalog))
 }
 
-/// The facts of the node whose `/` is `root`.
+/// The facts of the node whose `/` is `root`: most are gathered as they are asked for.
 ///
 /// # Errors
-/// If they cannot be read.
-pub fn facts(root: &Path) -> Result<Json, RunError> {
-    Ok(host_functions::Node::open(root, &[])?.facts().clone())
+/// If those that are gathered at once cannot be read.
+pub fn facts(root: &Path) -> Result<Arc<Facts>, RunError> {
+    Ok(Arc::clone(host_functions::Node::open(root, &[])?.facts()))
 }
 
 /// What a component says about its resource type. Its `describe` runs, without access to anything.

@@ -1,23 +1,50 @@
-//! Users and groups of the node, read only.
+//! Users and groups of the node.
 //!
 //! On the running system its own look-up is asked (NSS), so that directories such as LDAP count; beneath another root the account files
-//! there are read, each time anew, since a run may change them. Nothing is cached and nothing is written.
+//! there are read. Nothing is cached, since a run changes them. What is changed is changed by the node's own tools, in its root, one call at a
+//! time; the account files are never written here.
+//!
+//! | file | what |
+//! |---|---|
+//! | [`entry`], [`change`], [`name`] | what is read, what is to be done, and what texts may be: data |
+//! | `files`, `system` | the two ways to look up |
+//! | `tools` | the calls of the node's tools, and running them |
+//! | `manage` | a change, from what was found to what a tool does |
 
+mod change;
+mod entry;
 mod files;
 mod host;
 mod memberships;
+mod manage;
+mod name;
 pub(crate) mod policy;
+mod system;
+mod tools;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::error::CallError;
 use crate::node::Root;
 use crate::text::escape;
 
+pub use change::{GroupChange, NewGroup, NewUser, UserChange};
+pub use entry::{Group, Login, Password, User};
+
 /// The longest name of a user or group that is looked up, in bytes.
 pub const MAX_ACCOUNT_NAME: usize = 255;
 
-/// How the names of a node are looked up.
+/// How the names of a node are looked up, and the lock under which they are changed.
+#[derive(Debug)]
+pub(crate) struct Accounts {
+    source: Source,
+    /// Account tools of one run wait here for each other, in place of failing on each other's lock.
+    changing: Mutex<()>,
+}
+
+/// Where accounts are looked up.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Accounts {
+enum Source {
     /// By the running system.
     System,
     /// In the account files beneath the root.
@@ -25,7 +52,7 @@ pub(crate) enum Accounts {
 }
 
 /// What kind of account.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     User,
     Group,
@@ -33,55 +60,60 @@ pub(crate) enum Kind {
 
 impl Accounts {
     pub(crate) fn of(root: &Root) -> Self {
-        if root.is_system() { Accounts::System } else { Accounts::Files }
+        let source = if root.is_system() { Source::System } else { Source::Files };
+        Self { source, changing: Mutex::default() }
     }
 
     /// The numeric id of the account called `name`.
-    pub(crate) fn find(self, root: &Root, kind: Kind, name: &str) -> Result<Option<u32>, CallError> {
-        if name.is_empty() || name.len() > MAX_ACCOUNT_NAME || name.contains(['\0', ':', '\n']) {
-            let shown: String = name.chars().take(80).collect();
-            return Err(CallError::invalid(format!(
-                "`{}` cannot be the name of an account: it must have 1 to {MAX_ACCOUNT_NAME} bytes, without NUL, `:` or newline",
-                escape(&shown)
-            )));
+    pub(crate) fn find(&self, root: &Root, kind: Kind, name: &str) -> Result<Option<u32>, CallError> {
+        check_lookup(name)?;
+        match self.source {
+            Source::System => system::find(kind, name),
+            Source::Files => files::find(root, kind, name),
         }
-        match self {
-            Accounts::System => find_in_system(kind, name),
-            Accounts::Files => files::find(root, kind, name),
+    }
+
+    /// The user called `name`.
+    pub(crate) fn user(&self, root: &Root, name: &str) -> Result<Option<User>, CallError> {
+        check_lookup(name)?;
+        match self.source {
+            Source::System => system::user(root, name),
+            Source::Files => files::user(root, name),
         }
+    }
+
+    /// The group called `name`.
+    pub(crate) fn group(&self, root: &Root, name: &str) -> Result<Option<Group>, CallError> {
+        check_lookup(name)?;
+        match self.source {
+            Source::System => system::group(root, name),
+            Source::Files => files::group(root, name),
+        }
+    }
+
+    /// Who may log in as the user called `name`: a matter of the account files alone.
+    pub(crate) fn login(&self, root: &Root, name: &str) -> Result<Option<Login>, CallError> {
+        check_lookup(name)?;
+        files::login(root, name)
+    }
+
+    /// Waits until no other attempt of this run changes accounts.
+    fn lock(&self) -> MutexGuard<'_, ()> {
+        self.changing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn find_in_system(kind: Kind, name: &str) -> Result<Option<u32>, CallError> {
-    let found = match kind {
-        Kind::User => nix::unistd::User::from_name(name).map(|user| user.map(|user| user.uid.as_raw())),
-        Kind::Group => nix::unistd::Group::from_name(name).map(|group| group.map(|group| group.gid.as_raw())),
-    };
-    match found {
-        Ok(id) => Ok(id),
-        // What the system's look-up gives for a name it does not know, beside success without a result.
-        Err(nix::errno::Errno::ENOENT | nix::errno::Errno::ESRCH) => Ok(None),
-        Err(errno) => Err(CallError::Other(format!("looking up `{}`: {}", escape(name), errno.desc()))),
+/// Refuses a name that no account can have.
+fn check_lookup(name: &str) -> Result<(), CallError> {
+    if name.is_empty() || name.len() > MAX_ACCOUNT_NAME || name.contains(['\0', ':', '\n']) {
+        let shown: String = name.chars().take(80).collect();
+        return Err(CallError::invalid(format!(
+            "`{}` cannot be the name of an account: it must have 1 to {MAX_ACCOUNT_NAME} bytes, without NUL, `:` or newline",
+            escape(&shown)
+        )));
     }
+    Ok(())
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_system_knows_root_and_not_everybody() {
-        assert_eq!(find_in_system(Kind::User, "root").unwrap(), Some(0));
-        assert_eq!(find_in_system(Kind::Group, "root").unwrap(), Some(0));
-        assert_eq!(find_in_system(Kind::User, "no-such-user-here").unwrap(), None);
-        assert_eq!(find_in_system(Kind::User, "0").unwrap(), None, "a number is a name here");
-    }
-
-    #[test]
-    fn names_that_cannot_be_are_refused() {
-        let root = Root::open(std::path::Path::new("/")).unwrap();
-        for bad in ["", "a:b", "a\0", "a\nb", &"x".repeat(MAX_ACCOUNT_NAME + 1)] {
-            assert!(matches!(Accounts::of(&root).find(&root, Kind::User, bad), Err(CallError::InvalidArgument(_))), "{bad:?}");
-        }
-    }
-}
+mod tests;

@@ -6,21 +6,24 @@ use std::sync::Arc;
 use wasmtime::component::Resource;
 
 use super::{Denial, Rule, Standing, authorize};
+use crate::accounts::{GroupChange, NewGroup, NewUser, UserChange};
 use crate::assets::AssetName;
 use crate::audit::Verdict;
 use crate::bindings::runtime::host::accounts::Host as _;
-use crate::bindings::runtime::host::assets;
 use crate::bindings::runtime::host::facts::Host as _;
 use crate::bindings::runtime::host::files::{
     Content as WitContent, Detail as WitDetail, Host as _, HostObject as _, HostStaged as _,
 };
 use crate::bindings::runtime::host::log::{Host as _, Level as WitLevel};
 use crate::bindings::runtime::host::processes::{self, Host as _};
+use crate::bindings::runtime::host::{accounts, assets};
 use crate::call::{Attributes, Content, Detail, HostCall, Level};
+use crate::effects::Effect;
 use crate::error::CallError;
 use crate::files::path::NodePath;
 use crate::files::policy::PathPattern;
 use crate::grant::{Access, Ask, Grant};
+use crate::objects::Domain;
 use crate::phase::Phase;
 use crate::processes::Command;
 use crate::rights::{Rights, Sensitivity};
@@ -64,6 +67,46 @@ fn program() -> processes::Command {
 
 fn command() -> Command {
     Command::try_from(program()).unwrap()
+/// The secret of the account calls.
+const SECRET: &str = "secret:file.a/password";
+
+fn new_user() -> accounts::NewUser {
+    accounts::NewUser {
+        id: None,
+        system: false,
+        group: None,
+        groups: vec![],
+        comment: None,
+        home: None,
+        make_home: false,
+        shell: None,
+        expires: None,
+        password: None,
+        locked: false,
+    }
+}
+
+fn user_change() -> accounts::UserChange {
+    accounts::UserChange {
+        id: None,
+        group: None,
+        join: vec![],
+        leave: vec![],
+        comment: None,
+        home: None,
+        shell: None,
+        expires: None,
+        password: None,
+        locked: Some(true),
+    }
+}
+
+fn new_group() -> accounts::NewGroup {
+    accounts::NewGroup { id: None, system: false, members: vec![] }
+}
+
+fn group_change() -> accounts::GroupChange {
+    accounts::GroupChange { id: Some(7), members: None }
 }
 
 /// Calls the generated host method of each function, and says whether it was refused.
@@ -94,6 +137,16 @@ fn every_method(attempt: &mut Attempt) -> BTreeMap<&'static str, bool> {
         ("processes#query", refused(processes::Host::query(context, program()))),
         ("processes#run", refused(processes::Host::run(context, program()))),
         ("processes#pause", refused(context.pause(0))),
+        ("accounts#read-user", refused(context.read_user("web".into()))),
+        ("accounts#read-group", refused(context.read_group("web".into()))),
+        ("accounts#read-login", refused(context.read_login("web".into()))),
+        ("accounts#password-matches", refused(context.password_matches("web".into(), SECRET.into()))),
+        ("accounts#create-user", refused(context.create_user("web".into(), new_user()))),
+        ("accounts#change-user", refused(context.change_user("web".into(), user_change()))),
+        ("accounts#delete-user", refused(context.delete_user("web".into()))),
+        ("accounts#create-group", refused(context.create_group("web".into(), new_group()))),
+        ("accounts#change-group", refused(context.change_group("web".into(), group_change()))),
+        ("accounts#delete-group", refused(context.delete_group("web".into()))),
         // Without an error in the WIT, a refusal is a trap.
         ("facts#get", context.get("os".into()).is_err()),
         ("log#write", context.write(WitLevel::Info, "x".into()).is_err()),
@@ -175,6 +228,16 @@ fn calls() -> Vec<(&'static str, HostCall)> {
         ("query", HostCall::ProcessesQuery { command: command() }),
         ("run", HostCall::ProcessesRun { command: command() }),
         ("pause", HostCall::ProcessesPause { milliseconds: 1 }),
+        ("user", HostCall::AccountsReadUser { name: "web".into() }),
+        ("group", HostCall::AccountsReadGroup { name: "web".into() }),
+        ("login", HostCall::AccountsReadLogin { name: "web".into() }),
+        ("password-matches", HostCall::AccountsPasswordMatches { name: "web".into(), secret: SECRET.parse().unwrap() }),
+        ("create-user", HostCall::AccountsCreateUser { name: "web".into(), user: NewUser::default() }),
+        ("change-user", HostCall::AccountsChangeUser { name: "web".into(), change: UserChange::default() }),
+        ("delete-user", HostCall::AccountsDeleteUser { name: "web".into() }),
+        ("create-group", HostCall::AccountsCreateGroup { name: "web".into(), group: NewGroup::default() }),
+        ("change-group", HostCall::AccountsChangeGroup { name: "web".into(), change: GroupChange::default() }),
+        ("delete-group", HostCall::AccountsDeleteGroup { name: "web".into() }),
         ("fact", HostCall::FactsGet { name: "os".into() }),
         ("log", HostCall::LogWrite { level: Level::Info, bytes: 1 }),
     ]
@@ -190,11 +253,35 @@ fn ask(rights: &Rights, phase: Phase, intent_open: bool, call: &HostCall) -> Res
     authorize(&Standing { rights, phase, intent_open, staging_name: Some(STAGING), run_as: (0, 0) }, call, None)
 }
 
+/// The same with all rights over the accounts called `web`.
+fn with_accounts() -> Rights {
+    let mut rights = rights();
+    let named = |domain: &str, actions: &[&str]| Effect { domain: domain.into(), ..effect("web", actions) };
+    rights.effects.push(named("user", &["create", "modify", "delete"]));
+    rights.effects.push(named("group", &["create", "modify", "delete"]));
+    let verbs = ["create", "modify", "delete", "join"];
+    rights.asks.extend(verbs.map(|verb| Ask::parse("accounts", verb, "*").unwrap()));
+    rights
+}
+
+/// What the call of this name needs: a secret for the one that compares it, and none for others, which could then read no file.
+fn all_for(name: &str) -> Rights {
+    let mut rights = with_accounts();
+    if name == "password-matches" {
+        rights.assets.insert(SECRET.parse().unwrap(), Sensitivity::Sensitive);
+    }
+    rights
+}
+
 #[test]
 fn each_phase_allows_its_own_calls() {
-    let metadata = "open, observe, find-user, find-group, pause, fact, log";
-    let content = format!("{metadata}, observe digest, read, asset size, asset read, query, validate");
-    let change = "stage, set-attributes, make-directory, make-symlink, remove, commit, run";
+    let metadata = "open, observe, find-user, find-group, user, group, pause, fact, log";
+    let content = format!(
+        "{metadata}, observe digest, read, asset size, asset read, login, password-matches, query, validate"
+    );
+    let files = "stage, set-attributes, make-directory, make-symlink, remove, commit";
+    let accounts = "create-user, change-user, delete-user, create-group, change-group, delete-group";
+    let change = format!("{files}, {accounts}, run");
     let expected = [
         (Phase::Definition, String::new()),
         (Phase::Inspect, metadata.to_owned()),
@@ -209,7 +296,7 @@ fn each_phase_allows_its_own_calls() {
     for (phase, allowed) in expected {
         let allowed: BTreeSet<&str> = allowed.split(", ").filter(|name| !name.is_empty()).collect();
         let got: BTreeSet<&str> =
-            calls().iter().filter(|(_, call)| ask(&rights(), phase, true, call).is_ok()).map(|(name, _)| *name).collect();
+            calls().iter().filter(|(name, call)| ask(&all_for(name), phase, true, call).is_ok()).map(|(name, _)| *name).collect();
         assert_eq!(got, allowed, "{phase}");
     }
 }
@@ -217,7 +304,7 @@ fn each_phase_allows_its_own_calls() {
 #[test]
 fn a_change_needs_an_open_intent_and_nothing_else_does() {
     for (name, call) in calls() {
-        let without = ask(&rights(), Phase::Recover, false, &call);
+        let without = ask(&all_for(name), Phase::Recover, false, &call);
         if call.changes() {
             assert_eq!(without.unwrap_err().rule, Rule::NoIntent, "{name}");
         } else {
@@ -321,4 +408,42 @@ fn of_a_secret_nothing_is_told_but_the_host_may_write_it() {
     assert_eq!(rule(&rights, &read), Err(Rule::SensitiveContent), "its file may hold it");
     let had = Rights { had_secrets: true, assets: BTreeMap::new(), ..rights };
     assert_eq!(rule(&had, &read), Err(Rule::SensitiveContent), "its file may still hold it");
+}
+
+#[test]
+fn an_account_takes_its_own_rights_and_each_group_that_is_joined_another() {
+    let create = |groups: &[&str]| {
+        let groups = groups.iter().map(|group| (*group).to_owned()).collect();
+        HostCall::AccountsCreateUser { name: "web".into(), user: NewUser { groups, ..NewUser::default() } }
+    };
+    let rule = |rights: &Rights, call: &HostCall| ask(rights, Phase::Apply, true, call).map_err(|denial| denial.rule);
+    let rights = with_accounts();
+    assert_eq!(rule(&rights, &create(&[])), Ok(()));
+    let not_joined = Rule::ObjectEffects { domain: Domain::Group, verb: "join" };
+    assert_eq!(rule(&rights, &create(&["docker"])), Err(not_joined.clone()));
+    assert_eq!(rule(&rights, &create(&["web"])), Err(not_joined), "to change a group is not to be in it");
+    let mut joining = rights.clone();
+    joining.effects.push(Effect { domain: "group".into(), ..effect("docker", &["join"]) });
+    assert_eq!(rule(&joining, &create(&["docker"])), Ok(()));
+    let primary = NewUser { group: Some("docker".into()), ..NewUser::default() };
+    let primary = HostCall::AccountsCreateUser { name: "web".into(), user: primary };
+    assert_eq!((rule(&joining, &primary), rule(&rights, &primary).is_err()), (Ok(()), true));
+    joining.asks.retain(|ask| *ask != Ask::parse("accounts", "join", "*").unwrap());
+    assert_eq!(rule(&joining, &create(&["docker"])), Err(Rule::NotAsked { right: "accounts.join".into() }));
+    let mut granted = Rights { grant: Arc::new(Grant::none()), ..rights.clone() };
+    let not_granted = Rule::ObjectNotGranted { domain: Domain::User, verb: "create", name: "web".into() };
+    assert_eq!(rule(&granted, &create(&[])), Err(not_granted));
+    let row = ask(&granted, Phase::Apply, true, &create(&[])).unwrap_err().row.unwrap();
+    assert!(row.contains("accounts {\n    users = [\"web\"]\n    verbs = [\"create\"]\n  }"), "{row}");
+    granted.effects.clear();
+    let login = HostCall::AccountsReadLogin { name: "web".into() };
+    assert_eq!(
+        rule(&granted, &login),
+        Err(Rule::ObjectEffects { domain: Domain::User, verb: "read" }),
+        "how one logs in is not for all"
+    );
+    let mut other = rights;
+    other.assets.clear();
+    let matches = HostCall::AccountsPasswordMatches { name: "web".into(), secret: SECRET.parse().unwrap() };
+    assert_eq!(rule(&other, &matches), Err(Rule::AssetNotListed));
 }

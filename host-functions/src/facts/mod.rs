@@ -1,24 +1,36 @@
-//! What the node is, gathered once a run as one JSON object.
+//! What the node is: facts, each at a dotted path.
 //!
-//! | name | value |
-//! |---|---|
-//! | `os.id`, `os.version_id`, `os.pretty_name` | from os-release, as written there; absent if it does not say |
-//! | `os.id_like` | list of strings from os-release, empty if it does not say |
-//! | `os.family` | `debian`, `redhat`, `suse` and the like: the first of `os.id` and `os.id_like` that heads a family, else the last of `os.id_like`, else `os.id` |
-//! | `kernel` | name of the running kernel: `Linux` |
-//! | `kernel_release` | its release |
-//! | `architecture` | as the kernel names it: `x86_64` |
-//! | `hostname` | of the running system; beneath another root, that of its `/etc/hostname`, if it has one |
+//! What needs no more than a file or two is gathered at once; everything else is a *group*, gathered when something first asks for it and then kept
+//! for the run. Nothing is asked over the network. Facts that change by themselves (free memory, load, time) are none: what reads them would never
+//! be converged.
+//!
+//! `docs/reference/facts.md` lists the facts. Beneath another root there are only those that its files tell, and those of the running
+//! kernel and hardware.
 
+mod cpu;
+mod custom;
 mod host;
+mod init;
+mod machine;
+mod memory;
+mod mounts;
+mod name;
+mod network;
+mod os;
 mod os_release;
+mod package_managers;
 pub(crate) mod policy;
+mod virtualization;
+
+use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value as Json, json};
 
 use crate::error::CallError;
 use crate::node::Root;
 use crate::text::escape;
+
+pub use custom::{CustomError, FOLDER as CUSTOM_FOLDER};
 
 /// The largest fact file that is read, in bytes.
 const MAX_FILE: u64 = 64 * 1024;
@@ -35,49 +47,89 @@ pub enum FactsError {
         #[source]
         source: CallError,
     },
+    /// A fact of the node's owner is not one.
+    #[error(transparent)]
+    Custom(#[from] CustomError),
 }
 
-/// Reads the facts of the node with this root.
-///
-/// # Errors
-/// If a file that should tell one is there and cannot be read.
-pub fn gather(root: &Root) -> Result<Json, FactsError> {
-    let kernel = rustix::system::uname();
-    let mut facts = Map::new();
-    facts.insert("kernel".into(), text(kernel.sysname().to_bytes()));
-    facts.insert("kernel_release".into(), text(kernel.release().to_bytes()));
-    facts.insert("architecture".into(), text(kernel.machine().to_bytes()));
-    let hostname = if root.is_system() { Some(text(kernel.nodename().to_bytes())) } else { hostname_file(root)? };
-    facts.extend(hostname.map(|name| ("hostname".to_owned(), name)));
-    facts.insert("os".into(), os(root)?);
-    Ok(facts.into())
+/// A group of facts that is gathered when it is first asked for: its name, and how. None: the node has no such facts.
+type Group = (&'static str, fn(&Root) -> Option<Json>);
+
+/// The groups, in the order of their names.
+const GROUPS: [Group; 8] = [
+    ("cpu", cpu::gather),
+    ("fqdn", name::fqdn),
+    ("init", init::gather),
+    ("memory", memory::gather),
+    ("mounts", mounts::gather),
+    ("network", network::gather),
+    ("package_managers", package_managers::gather),
+    ("virtualization", virtualization::gather),
+];
+
+/// The facts of one node, for one run.
+#[derive(Debug)]
+pub struct Facts {
+    /// What was gathered at once.
+    known: Map<String, Json>,
+    /// The root and what was gathered of it; none where facts are given.
+    groups: Option<(Arc<Root>, Kept)>,
 }
 
-/// `/etc/os-release`, else `/usr/lib/os-release`; the two are never merged.
-fn os(root: &Root) -> Result<Json, FactsError> {
-    let content = match read(root, "/etc/os-release")? {
-        Some(content) => Some(content),
-        None => read(root, "/usr/lib/os-release")?,
-    };
-    let fields = os_release::parse(&String::from_utf8_lossy(&content.unwrap_or_default()));
-    let mut os = Map::new();
-    for (key, name) in [("ID", "id"), ("VERSION_ID", "version_id"), ("PRETTY_NAME", "pretty_name")] {
-        os.extend(fields.get(key).map(|value| (name.to_owned(), json!(escape(value)))));
+/// What was gathered of each group, in their order.
+type Kept = [OnceLock<Option<Json>>; GROUPS.len()];
+
+impl Facts {
+    /// The facts of the node with this root.
+    ///
+    /// # Errors
+    /// If a file that should tell one is there and cannot be read, or is not what it should be.
+    pub fn of(root: &Arc<Root>) -> Result<Self, FactsError> {
+        let kernel = rustix::system::uname();
+        let mut known = Map::new();
+        known.insert("kernel".into(), text(kernel.sysname().to_bytes()));
+        known.insert("kernel_release".into(), text(kernel.release().to_bytes()));
+        known.insert("architecture".into(), text(kernel.machine().to_bytes()));
+        known.extend(name::hostname(root)?.map(|name| ("hostname".to_owned(), name)));
+        known.insert("os".into(), os::gather(root)?);
+        let custom = custom::gather(root)?;
+        if !custom.is_empty() {
+            known.insert("custom".into(), custom.into());
+        }
+        Ok(Self { known, groups: Some((Arc::clone(root), Default::default())) })
     }
-    // os-release(5) gives the default, and a node without the file is still some Linux.
-    let id = fields.get("ID").map(String::as_str);
-    os.entry("id").or_insert_with(|| json!("linux"));
-    let like: Vec<&str> = fields.get("ID_LIKE").map(|like| like.split_whitespace().collect()).unwrap_or_default();
-    os.insert("id_like".into(), json!(like.iter().map(|id| escape(id)).collect::<Vec<_>>()));
-    os.extend(os_release::family(id, &like).map(|family| ("family".to_owned(), json!(escape(family)))));
-    Ok(os.into())
-}
 
-fn hostname_file(root: &Root) -> Result<Option<Json>, FactsError> {
-    let content = read(root, "/etc/hostname")?.unwrap_or_default();
-    let content = String::from_utf8_lossy(&content);
-    let name = content.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'));
-    Ok(name.map(|name| text(name.as_bytes())))
+    /// Facts that are given; whatever is not an object has none.
+    pub fn given(facts: Json) -> Self {
+        let Json::Object(known) = facts else { return Self { known: Map::new(), groups: None } };
+        Self { known, groups: None }
+    }
+
+    /// The fact at a path, if there is one. An empty path is all facts, and gathers them.
+    pub fn get<S: AsRef<str>>(&self, path: impl IntoIterator<Item = S>) -> Option<Json> {
+        let mut path = path.into_iter();
+        let Some(first) = path.next() else { return Some(self.all()) };
+        let found = self.group(first.as_ref())?;
+        path.try_fold(found, |found, step| found.as_object()?.get(step.as_ref())).cloned()
+    }
+
+    /// All facts, as one JSON object.
+    pub fn all(&self) -> Json {
+        let mut all = self.known.clone();
+        for (name, _) in GROUPS {
+            all.extend(self.group(name).map(|group| (name.to_owned(), group.clone())));
+        }
+        all.into()
+    }
+
+    fn group(&self, name: &str) -> Option<&Json> {
+        let lazy = || {
+            let (root, kept) = self.groups.as_ref()?;
+            let index = GROUPS.iter().position(|(group, _)| *group == name)?;
+            kept[index].get_or_init(|| GROUPS[index].1(root)).as_ref()
+        };
+        self.known.get(name).or_else(lazy)
+    }
 }
 
 fn read(root: &Root, path: &'static str) -> Result<Option<Vec<u8>>, FactsError> {
@@ -89,52 +141,56 @@ fn text(bytes: &[u8]) -> Json {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
-    use std::os::unix::fs::symlink;
 
-    fn root_with(files: &[(&str, &str)]) -> (tempfile::TempDir, Root) {
+    /// A root with these files.
+    pub(crate) fn root_with(files: &[(&str, &str)]) -> (tempfile::TempDir, Arc<Root>) {
         let folder = tempfile::tempdir().unwrap();
         for (path, content) in files {
             let path = folder.path().join(path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, content).unwrap();
         }
-        let root = Root::open(folder.path()).unwrap();
+        let root = Arc::new(Root::open(folder.path()).unwrap());
         (folder, root)
     }
 
     #[test]
-    fn the_file_in_etc_is_taken_whole_and_never_merged() {
-        let (_folder, root) = root_with(&[
-            ("etc/os-release", "ID=ubuntu\nID_LIKE=debian\n"),
-            ("usr/lib/os-release", "ID=other\nVERSION_ID=9\nPRETTY_NAME=Other\n"),
-            ("etc/hostname", "# name\nweb1\n"),
-        ]);
-        let facts = gather(&root).unwrap();
-        assert_eq!(facts["os"], json!({"id": "ubuntu", "id_like": ["debian"], "family": "debian"}));
-        assert_eq!(facts["hostname"], "web1");
-        assert_eq!(facts["kernel"], "Linux");
+    fn a_group_is_gathered_when_it_is_asked_for_and_once() {
+        let root = Arc::new(Root::open(std::path::Path::new("/")).unwrap());
+        let facts = Facts::of(&root).unwrap();
+        let kept = |facts: &Facts| facts.groups.as_ref().unwrap().1.iter().filter(|group| group.get().is_some()).count();
+        assert!(facts.get(["os", "id"]).is_some());
+        assert_eq!(kept(&facts), 0, "a plain plan pays for nothing else");
+        assert!(facts.get(["cpu", "count"]).unwrap().as_u64().unwrap() >= 1);
+        assert_eq!(kept(&facts), 1);
+        let all = facts.all();
+        assert_eq!(kept(&facts), GROUPS.len());
+        assert_eq!(all["cpu"]["count"], facts.get(["cpu", "count"]).unwrap());
+        assert_eq!(facts.get([""; 0]), Some(all));
+        assert!(GROUPS.is_sorted_by_key(|(name, _)| *name));
     }
 
     #[test]
-    fn the_file_in_usr_is_taken_where_etc_has_none_or_links_to_it() {
-        let (_folder, root) = root_with(&[("usr/lib/os-release", "ID=fedora\nVERSION_ID=42\n")]);
-        assert_eq!(gather(&root).unwrap()["os"]["family"], "redhat");
-        assert_eq!(gather(&root).unwrap().get("hostname"), None);
-        let (folder, root) = root_with(&[("usr/lib/os-release", "ID=alpine\n"), ("etc/x", "")]);
-        symlink("../usr/lib/os-release", folder.path().join("etc/os-release")).unwrap();
-        assert_eq!(gather(&root).unwrap()["os"]["id"], "alpine");
-        let (_folder, root) = root_with(&[]);
-        assert_eq!(gather(&root).unwrap()["os"], json!({"id": "linux", "id_like": []}));
+    fn paths_lead_into_objects_only() {
+        let facts = Facts::given(json!({"os": {"id": "debian"}, "cpus": [1]}));
+        assert_eq!(facts.get(["os", "id"]), Some(json!("debian")));
+        for missing in [&["os", "name"][..], &["cpus", "0"], &["cpu"], &[""]] {
+            assert_eq!(facts.get(missing), None, "{missing:?}");
+        }
+        assert_eq!(Facts::given(json!([1])).all(), json!({}));
     }
 
     #[test]
-    fn a_fact_file_that_cannot_be_read_is_an_error() {
-        let (folder, root) = root_with(&[("etc/os-release/x", "")]);
-        assert!(matches!(gather(&root), Err(FactsError::Read { path: "/etc/os-release", .. })));
-        std::fs::remove_dir_all(folder.path().join("etc/os-release")).unwrap();
-        std::fs::write(folder.path().join("etc/os-release"), vec![b'#'; MAX_FILE as usize + 1]).unwrap();
-        assert!(matches!(gather(&root), Err(FactsError::Read { .. })), "too large");
+    fn beneath_another_root_there_are_no_facts_of_what_runs_here() {
+        let (_folder, root) = root_with(&[("etc/os-release", "ID=x\n")]);
+        let facts = Facts::of(&root).unwrap();
+        for missing in ["mounts", "network", "virtualization", "hostname", "fqdn", "custom"] {
+            assert_eq!(facts.get([missing]), None, "{missing}");
+        }
+        assert_eq!(facts.get(["kernel"]).unwrap(), "Linux");
+        assert_eq!(facts.get(["package_managers"]).unwrap(), json!([]));
+        assert_eq!(facts.get(["init", "system"]).unwrap(), Json::Null);
     }
 }

@@ -6,16 +6,55 @@ use rustix::io::Errno;
 
 use super::attributes::set_on_open;
 use super::object::{Object, Seen};
+use super::path::NodePath;
 use super::place::Place;
 use super::swap::{Staging, occupied};
 use crate::call::{Attributes, HostCall};
 use crate::context::HostContext;
 use crate::error::CallError;
+use crate::node::resolve::{self, Target};
+use crate::text::escape_bytes;
 
 /// The mode of a new directory when nothing says otherwise.
 const NEW_DIRECTORY_MODE: u32 = 0o755;
 
 impl HostContext {
+    /// Allows that a program of the node makes a directory at `path`, for the user `owner`, as `object.make-directory` would be allowed. Such a program
+    /// follows names and not descriptors, so every folder above must be one that nobody else can change.
+    pub(crate) fn allow_made_directory(&mut self, path: &NodePath, owner: Option<u32>) -> Result<(), CallError> {
+        // Whose it will be is known only once the user is there; it is not who runs this.
+        let attributes = Attributes { owner: owner.or(Some(u32::MAX - 1)), ..Attributes::default() };
+        let call = HostCall::FilesObjectMakeDirectory { path: path.clone(), attributes };
+        self.authorize(&call)?;
+        if let Some(place) = self.locate(&call, path)?.existing()
+            && place.stat()?.is_some()
+        {
+            return Err(CallError::AlreadyExists);
+        }
+        self.check_folders_above(path)
+    }
+
+    /// That each folder above `path`, as far as there are any, belongs to root or who runs this, and can be written by nobody else.
+    fn check_folders_above(&self, path: &NodePath) -> Result<(), CallError> {
+        let root = self.node().root();
+        let bytes = path.as_bytes();
+        let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(index, _)| index.max(1));
+        for end in ends {
+            let folder = &bytes[..end];
+            let Target::Opened { fd, .. } = resolve::open_directory(root, folder)? else { return Ok(()) };
+            let doing = || format!("looking at `{}`", escape_bytes(folder));
+            let stat = rustix::fs::fstat(&fd).map_err(|errno| CallError::system(errno, &doing()))?;
+            let others = Mode::from_raw_mode(stat.st_mode).intersects(Mode::WGRP | Mode::WOTH);
+            if others || (stat.st_uid != 0 && stat.st_uid != root.run_as().0) {
+                return Err(CallError::UnsafePath(format!(
+                    "`{}` can be changed by others than root, so nothing is made beneath it by a program that follows names",
+                    escape_bytes(folder)
+                )));
+            }
+        }
+        Ok(())
+    }
+
     /// `object.make-directory`, already authorised.
     pub(super) fn make_object_directory(
         &mut self,

@@ -8,13 +8,13 @@ pub mod root;
 pub mod staging;
 
 use std::path::Path;
-
-use serde_json::Value as Json;
+use std::sync::Arc;
 
 use crate::accounts::Accounts;
 use crate::audit::AuditTrail;
 use crate::facts;
 use crate::processes::native::Runner;
+use crate::facts::{Facts, FactsError};
 use protected::Protected;
 use registry::Registry;
 pub use root::{Root, RootError};
@@ -22,8 +22,8 @@ pub use root::{Root, RootError};
 /// What all attempts of a run share. Made once a run; a long-lived process makes one for each.
 #[derive(Debug)]
 pub struct Node {
-    root: Root,
-    facts: Json,
+    root: Arc<Root>,
+    facts: Arc<Facts>,
     accounts: Accounts,
     protected: Protected,
     registry: Registry,
@@ -39,7 +39,7 @@ pub enum NodeError {
     Root(#[source] RootError),
     /// The facts.
     #[error("the facts of the node cannot be gathered")]
-    Facts(#[source] facts::FactsError),
+    Facts(#[source] FactsError),
     /// A protected object.
     #[error("`{}` cannot be protected from resources", path.display())]
     Protect {
@@ -52,15 +52,15 @@ pub enum NodeError {
 }
 
 impl Node {
-    /// Opens the node whose root is the directory `root` and gathers its facts. What lies at `protected` (paths as this process sees
+    /// Opens the node whose root is the directory `root`, and gathers the facts that cost nothing. What lies at `protected` (paths as this process sees
     /// them: its binary, the policy file, the state folder, the code cache), and beneath, is kept from every resource, whether
     /// it exists yet or not.
     ///
     /// # Errors
     /// If the root cannot be opened, the kernel lacks `openat2`, or a fact file or a protected object cannot be looked at.
     pub fn open(root: &Path, protected: &[&Path]) -> Result<Self, NodeError> {
-        let root = Root::open(root).map_err(NodeError::Root)?;
-        let facts = facts::gather(&root).map_err(NodeError::Facts)?;
+        let root = Arc::new(Root::open(root).map_err(NodeError::Root)?);
+        let facts = Arc::new(Facts::of(&root).map_err(NodeError::Facts)?);
         let accounts = Accounts::of(&root);
         let protected_objects = Protected::new(&root);
         let node = Self {
@@ -95,8 +95,8 @@ impl Node {
         &self.root
     }
 
-    /// The facts, as one JSON object.
-    pub fn facts(&self) -> &Json {
+    /// The facts.
+    pub fn facts(&self) -> &Arc<Facts> {
         &self.facts
     }
 

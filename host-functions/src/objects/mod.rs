@@ -52,7 +52,7 @@ impl Interface {
             Interface::Systemd => {
                 &["read", "start", "stop", "restart", "reload", "reset-failed", "enable", "disable", "mask", "unmask"]
             }
-            Interface::Accounts => &["read", "create", "modify", "delete"],
+            Interface::Accounts => &["read", "create", "modify", "delete", JOIN],
             Interface::Processes => &["query", "run"],
         }
     }
@@ -143,9 +143,17 @@ impl Domain {
 /// The key of an effect on any program.
 pub const ANY: &str = "*";
 
+/// To put a user into a group, or take it as the primary one: a right over the group that changes the user.
+pub const JOIN: &str = "join";
+
 /// Whether a verb leaves the object as it is.
 pub fn is_read_only(verb: &str) -> bool {
     matches!(verb, "read" | "query")
+}
+
+/// Whether to do this with an object is to hold it. Many users may be in one group, and it may be managed beside them.
+pub fn is_exclusive(verb: &str) -> bool {
+    !is_read_only(verb) && verb != JOIN
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ use crate::grant::Ask;
 /// Holds a call about the object `name` against effects, asks and grant.
 ///
 /// An effect on the object with whatever action lets its state be read.
-#[expect(dead_code, reason = "for the interfaces to come")]
 pub(crate) fn permit(standing: &Standing<'_>, domain: Domain, verb: &'static str, name: &str) -> Result<(), Rule> {
     by_effects(standing, domain, verb, name)?;
     by_asks(standing, domain.interface(), verb, name)?;

@@ -63,6 +63,7 @@ fn attributes(desired: &Desired, state: &State) -> Attributes {
 
 /// Brings the desired state about, provided that the object is still what `checked` says.
 pub fn apply(desired: &Desired, checked: &State) -> NodeResult<Outcome> {
+    state::need_accounts(desired, checked)?;
     let (handle, object) = state::open(desired)?;
     if object != checked.object {
         return Err(unchanged(

@@ -94,9 +94,13 @@ fn content(desired: &Desired, object: Option<&Object>) -> NodeResult<Option<Chan
     Ok(Some(change.content(desired.path.as_bytes(), name)))
 }
 
-/// An owner or a group: compared as numbers, shown as declared.
+/// An owner or a group: compared as numbers, shown as declared. One that is not there yet differs from whatever is.
 fn owner(attribute: &str, declared: Option<&Principal>, wanted: Option<u32>, found: Option<u32>) -> NodeResult<Option<Change>> {
-    let (Some(declared), Some(wanted)) = (declared, wanted) else { return Ok(None) };
+    let Some(declared) = declared else { return Ok(None) };
+    let Some(wanted) = wanted else {
+        let reason = "nobody has this name on the node yet, and has to be made before";
+        return Change::new(attribute, found.map(Value::from), Some(json!(declared)), reason).map(Some);
+    };
     let reason = match found {
         Some(found) if found == wanted => return Ok(None),
         Some(found) => match declared {
@@ -221,6 +225,8 @@ mod tests {
         let (before, after, reason) = only(&wanted, &with(7));
         assert_eq!((before, after), (text("7"), text(r#""web""#)));
         assert_eq!(reason, "its owner has the id 7, and on this node the name means 33");
+        let unknown = State { owner: None, ..with(7) };
+        assert_eq!(only(&wanted, &unknown).2, "nobody has this name on the node yet, and has to be made before");
         let by_id = Desired { owner: Some(Principal::Id(33)), ..desired(Ensure::File) };
         assert_eq!(only(&by_id, &with(7)).2, "its owner has the id 7");
     }

@@ -1,7 +1,8 @@
 //! What is at the path on the node.
 
 use runtime_sdk::files::{self, Detail, Kind, Observation};
-use runtime_sdk::{Bytes, HostCall as _, NodeResult};
+use runtime_sdk::node::unchanged;
+use runtime_sdk::{Bytes, HostCall as _, NodeResult, Principal};
 use serde::{Serialize, Serializer};
 
 use crate::desired::{Desired, Ensure};
@@ -12,10 +13,10 @@ use crate::mode::Mode;
 pub struct State {
     /// What is at the path; none if nothing is.
     pub object: Option<Object>,
-    /// The numeric id of the desired owner on this node.
+    /// The numeric id of the desired owner on this node; none if no owner is desired, or nobody has its name yet.
     #[serde(skip)]
     pub owner: Option<u32>,
-    /// The numeric id of the desired group on this node.
+    /// The numeric id of the desired group on this node; none as of the owner.
     #[serde(skip)]
     pub group: Option<u32>,
 }
@@ -84,8 +85,8 @@ pub fn read(desired: &Desired) -> NodeResult<State> {
     let (_, object) = open(desired)?;
     Ok(State {
         object,
-        owner: desired.owner.as_ref().map(|owner| owner.find_user("owner")).transpose()?,
-        group: desired.group.as_ref().map(|group| group.find_group("group")).transpose()?,
+        owner: desired.owner.as_ref().map(|owner| owner.look_up_user("owner")).transpose()?.flatten(),
+        group: desired.group.as_ref().map(|group| group.look_up_group("group")).transpose()?.flatten(),
     })
 }
 
@@ -97,8 +98,22 @@ pub fn open(desired: &Desired) -> NodeResult<(files::Object, Option<Object>)> {
     Ok((handle, object))
 }
 
+/// Refuses to bring about a state of which an account is missing.
+pub fn need_accounts(desired: &Desired, state: &State) -> NodeResult<()> {
+    let accounts = [("owner", &desired.owner, state.owner), ("group", &desired.group, state.group)];
+    match accounts.iter().find(|(_, declared, found)| declared.is_some() && found.is_none()) {
+        Some((attribute, ..)) => {
+            let what = if *attribute == "owner" { "user" } else { "group" };
+            Err(unchanged(Principal::unknown(attribute, what)))
+        }
+        None => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use runtime_sdk::{EffectClass, LifecycleError};
+
     use super::*;
 
     fn seen(kind: Kind) -> Observation {
@@ -117,5 +132,16 @@ mod tests {
         let link = Observation { target: Some(b"\xff".to_vec()), ..seen(Kind::Symlink) };
         let object = Object::from(link);
         assert_eq!((object.mode, object.target), (None, Some(Bytes(b"\xff".to_vec()))));
+    }
+
+    #[test]
+    fn a_missing_account_is_an_error_once_it_is_needed() {
+        let desired = Desired { group: Some(Principal::Name("nobody".into())), ..crate::testing::desired(Ensure::File) };
+        need_accounts(&desired, &State { group: Some(7), ..crate::testing::state(None) }).unwrap();
+        let error = need_accounts(&desired, &crate::testing::state(None)).unwrap_err();
+        let LifecycleError::Failed(failure) = error else { panic!("{error:?}") };
+        assert_eq!(failure.effect_class, EffectClass::BeforeChange);
+        assert_eq!(failure.diagnostic.attribute.as_deref(), Some("group"));
+        assert_eq!(failure.diagnostic.message, "this node has no group of the name in `group`");
     }
 }

@@ -117,8 +117,9 @@ impl<T: StateType> lifecycle::Guest for Adapter<T> {
         T::inspect(&desired(&text)?, &context)
     }
 
-    fn composition_conflicts(_group: Vec<lifecycle::Declared>, _context: Context) -> NodeResult<Vec<lifecycle::Conflict>> {
-        Err(not_supported(format!("resources of `{}` do not conflict but by their claims", T::TYPE)))
+    fn composition_conflicts(group: Vec<lifecycle::Declared>, context: Context) -> NodeResult<Vec<lifecycle::Conflict>> {
+        let declared = group.into_iter().map(|declared| Ok((declared.id, desired(&declared.desired)?)));
+        T::conflicts(&declared.collect::<NodeResult<Vec<_>>>()?, &context)
     }
 
     fn check(text: String, context: Context) -> NodeResult<lifecycle::CheckResult> {

@@ -216,12 +216,27 @@ impl Effect {
 
     /// Running the program at an absolute path, or with `*` any program: `query` to learn something, `run` to change something.
     pub fn program(path: &str, actions: &[&str]) -> Self {
-        Self { domain: "process".into(), ..Self::path(path, actions) }
+        Self::on("process", path, actions)
+    }
+
+    /// Doing this with the user of this name: `read`, `create`, `modify`, `delete`.
+    pub fn user(name: &str, actions: &[&str]) -> Self {
+        Self::on("user", name, actions)
+    }
+
+    /// Doing this with the group of this name: `read`, `create`, `modify`, `delete`; or `join`, to put a user into it, which makes no claim of the
+    /// group.
+    pub fn group(name: &str, actions: &[&str]) -> Self {
+        Self::on("group", name, actions)
     }
 
     fn path(path: impl Into<Vec<u8>>, actions: &[&str]) -> Self {
+        Self::on("path", path, actions)
+    }
+
+    fn on(domain: &str, key: impl Into<Vec<u8>>, actions: &[&str]) -> Self {
         let actions = actions.iter().map(|action| (*action).to_owned()).collect();
-        Self { domain: "path".into(), key: path.into(), actions, qualifier: None }
+        Self { domain: domain.into(), key: key.into(), actions, qualifier: None }
     }
 }
 

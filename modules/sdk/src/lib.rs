@@ -49,6 +49,8 @@ pub mod path;
 
 pub mod principal;
 
+pub mod account;
+
 pub mod definition;
 
 pub mod catalog;
@@ -74,6 +76,7 @@ pub use serde as __serde;
 #[doc(hidden)]
 pub use wit_bindgen as __wit_bindgen;
 
+pub use account::{AccountId, AccountName};
 pub use adapter::{Adapter, HeldWork};
 pub use attribute::{Attribute, Type};
 pub use attribute_type::AttributeType;

@@ -60,27 +60,37 @@ impl Principal {
         }
     }
 
-    /// The numeric id of the user that `attribute` names, on this node.
+    /// The numeric id of the user that `attribute` names, on this node; there must be one.
     pub fn find_user(&self, attribute: &str) -> NodeResult<u32> {
-        self.find(attribute, "user", accounts::find_user)
+        self.look_up_user(attribute)?.ok_or_else(|| unchanged(Self::unknown(attribute, "user")))
     }
 
-    /// The numeric id of the group that `attribute` names, on this node.
+    /// The numeric id of the group that `attribute` names, on this node; there must be one.
     pub fn find_group(&self, attribute: &str) -> NodeResult<u32> {
-        self.find(attribute, "group", accounts::find_group)
+        self.look_up_group(attribute)?.ok_or_else(|| unchanged(Self::unknown(attribute, "group")))
     }
 
-    fn find(&self, attribute: &str, what: &str, find: impl Fn(&str) -> Result<Option<u32>, HostError>) -> NodeResult<u32> {
+    /// The same; none if there is no such user yet: in a plan, another resource may be about to make it.
+    pub fn look_up_user(&self, attribute: &str) -> NodeResult<Option<u32>> {
+        self.look_up(attribute, accounts::find_user)
+    }
+
+    /// The same; none if there is no such group yet.
+    pub fn look_up_group(&self, attribute: &str) -> NodeResult<Option<u32>> {
+        self.look_up(attribute, accounts::find_group)
+    }
+
+    fn look_up(&self, attribute: &str, find: impl Fn(&str) -> Result<Option<u32>, HostError>) -> NodeResult<Option<u32>> {
         match self {
-            Self::Id(id) => Ok(*id),
-            Self::Name(name) => {
-                let unknown = || {
-                    Diagnostic::at(attribute, format!("this node has no {what} of the name in `{attribute}`"))
-                        .hint(format!("create the {what} before this resource, or give a numeric id"))
-                };
-                find(name).before_change(&format!("look up `{attribute}`"))?.ok_or_else(|| unchanged(unknown()))
-            }
+            Self::Id(id) => Ok(Some(*id)),
+            Self::Name(name) => find(name).before_change(&format!("look up `{attribute}`")),
         }
+    }
+
+    /// The message for a name that nobody has; `what` is `user` or `group`.
+    pub fn unknown(attribute: &str, what: &str) -> Diagnostic {
+        Diagnostic::at(attribute, format!("this node has no {what} of the name in `{attribute}`"))
+            .hint(format!("create the {what} before this resource, or give a numeric id"))
     }
 
     /// The message for a principal that is not valid.
@@ -106,7 +116,7 @@ fn is_name(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{EffectClass, LifecycleError};
+    use crate::LifecycleError;
 
     fn parse(json: &str) -> Option<Principal> {
         Principal::from_value("owner", serde_json::from_str(json).unwrap()).ok()
@@ -135,19 +145,18 @@ mod tests {
     #[test]
     fn accounts_are_looked_up_by_name_only() {
         let find = |name: &str| if name == "root" { Ok(Some(0)) } else { Ok(None) };
-        assert_eq!(Principal::Id(7).find("owner", "user", find).unwrap(), 7);
-        assert_eq!(Principal::Name("root".into()).find("owner", "user", find).unwrap(), 0);
-        let error = Principal::Name("nobody".into()).find("group", "group", find).unwrap_err();
-        let LifecycleError::Failed(failure) = error else { panic!("{error:?}") };
-        assert_eq!(failure.effect_class, EffectClass::BeforeChange);
-        assert_eq!(failure.diagnostic.attribute.as_deref(), Some("group"));
-        assert_eq!(failure.diagnostic.message, "this node has no group of the name in `group`");
+        assert_eq!(Principal::Id(7).look_up("owner", find).unwrap(), Some(7));
+        assert_eq!(Principal::Name("root".into()).look_up("owner", find).unwrap(), Some(0));
+        assert_eq!(Principal::Name("nobody".into()).look_up("group", find).unwrap(), None);
+        let unknown = Principal::unknown("group", "group");
+        assert_eq!(unknown.attribute.as_deref(), Some("group"));
+        assert_eq!(unknown.message, "this node has no group of the name in `group`");
     }
 
     #[test]
     fn a_denied_lookup_is_not_an_unknown_account() {
         let find = |_: &str| Err(HostError::Denied("no rule".into()));
-        let error = Principal::Name("root".into()).find("owner", "user", find).unwrap_err();
+        let error = Principal::Name("root".into()).look_up("owner", find).unwrap_err();
         assert!(matches!(error, LifecycleError::Denied(_)));
     }
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::node::{NodeResult, not_supported};
-use crate::{Action, Change, Context, Definition, InterruptedOperation, Outcome, Safety};
+use crate::{Action, Change, Conflict, Context, Definition, InterruptedOperation, Outcome, ResourceId, Safety};
 
 /// A resource type whose object has a state that can be read at any time.
 ///
@@ -26,6 +26,12 @@ pub trait StateType: Definition {
     /// Claims and paths that only the node can tell. Refused by default, which says that there never are any.
     fn inspect(_desired: &Self::Desired, _context: &Context) -> NodeResult<Safety> {
         Err(not_supported(format!("`{}` has no claims that only the node can tell", Self::TYPE)))
+    }
+
+    /// Resources of this type that cannot be managed together on this node; `group` is all of them. Refused by default, which says that
+    /// they never conflict but by their claims.
+    fn conflicts(_group: &[(ResourceId, Self::Desired)], _context: &Context) -> NodeResult<Vec<Conflict>> {
+        Err(not_supported(format!("resources of `{}` do not conflict but by their claims", Self::TYPE)))
     }
 
     /// Reads what is there. Absence is a state, not an error; not being allowed to look is an error, not absence.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use host_functions::effects::PATH;
-use host_functions::objects::{Domain, is_read_only};
+use host_functions::objects::{Domain, is_exclusive};
 
 use crate::model::catalog::{Claim, Effect};
 use crate::model::ids::TypeName;
@@ -51,7 +51,7 @@ impl Footprint {
 
 /// Whether to have the effect is to hold the object.
 fn is_claimed(effect: &Effect) -> bool {
-    let changes = effect.actions.iter().any(|action| !is_read_only(action));
+    let changes = effect.actions.iter().any(|action| is_exclusive(action));
     changes && Domain::from_word(&effect.domain).is_none_or(Domain::is_claimed)
 }
 

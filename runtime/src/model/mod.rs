@@ -8,7 +8,6 @@ pub mod catalog;
 pub mod description;
 pub mod digest;
 pub mod expression;
-pub mod facts;
 pub mod ids;
 pub mod key;
 pub mod kind;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde_json::Value as Json;
+use host_functions::facts::Facts;
 
 use super::outputs::Outputs;
 use super::secrets::RunSecrets;
@@ -23,13 +23,13 @@ pub(super) struct Sources {
     modules: BTreeMap<TypeName, AdmittedModule>,
     /// Edges for a shared action, by their dependent.
     actions: BTreeMap<ResourceId, Vec<Edge>>,
-    pub(super) facts: Json,
+    pub(super) facts: Arc<Facts>,
     /// Sensitive values.
     pub(super) secrets: Arc<RunSecrets>,
 }
 
 impl Sources {
-    pub(super) fn new(admitted: &Admitted, facts: &Json, outputs: Outputs, secrets: Arc<RunSecrets>) -> Self {
+    pub(super) fn new(admitted: &Admitted, facts: &Arc<Facts>, outputs: Outputs, secrets: Arc<RunSecrets>) -> Self {
         let catalog = Arc::clone(&admitted.catalog);
         let mut actions: BTreeMap<ResourceId, Vec<Edge>> = BTreeMap::new();
         for edge in catalog.edges.iter().filter(|edge| matches!(edge.reason, EdgeReason::Action(_))) {
@@ -39,7 +39,7 @@ impl Sources {
             relations: Relations::new(&catalog.resources),
             places: catalog.resources.iter().enumerate().map(|(place, resource)| (resource.id.clone(), place)).collect(),
             modules: admitted.modules.clone(),
-            facts: facts.clone(),
+            facts: Arc::clone(facts),
             catalog,
             outputs,
             secrets,

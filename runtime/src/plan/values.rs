@@ -19,7 +19,6 @@ use crate::model::attribute_path::AttributePath;
 use crate::model::catalog::{DeferredBlock, EdgeReason, Resource, State};
 use crate::model::description::{Attribute, Output};
 use crate::model::expression::Expression;
-use crate::model::facts;
 use crate::model::ids::{ResourceId, SecretName, SecretSlot, TypeName};
 
 /// How deep reading exports of other resources may nest.
@@ -68,7 +67,7 @@ pub(super) struct Scope(pub(super) Rc<NodeValues>);
 
 impl NodeScope for Scope {
     fn fact(&self, path: &[String]) -> Option<Json> {
-        facts::get(&self.0.sources.facts, path).cloned()
+        self.0.sources.facts.get(path)
     }
 
     fn slot(&self, slot: &SecretSlot) -> Result<Json, String> {

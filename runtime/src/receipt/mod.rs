@@ -21,8 +21,8 @@ mod tests;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use host_functions::facts::Facts;
 use host_functions::grant::{Ask, Grant};
-use serde_json::Value as Json;
 
 use crate::bundle::Bundle;
 use crate::engine::{Engine, Module};
@@ -69,7 +69,7 @@ pub struct AdmittedModule {
 ///
 /// # Errors
 /// See [`ReceiptError`]; nothing has changed.
-pub fn admit(bundle: Bundle, policy: &Policy, engine: &Engine, facts: &Json) -> Result<Admitted, ReceiptError> {
+pub fn admit(bundle: Bundle, policy: &Policy, engine: &Engine, facts: &Facts) -> Result<Admitted, ReceiptError> {
     let catalog = Arc::new(bundle.catalog()?);
     let granted = modules::decide(&catalog, policy)?;
     let secret_readers = secrets::decide(&catalog, policy)?;

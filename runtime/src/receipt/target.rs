@@ -2,26 +2,26 @@
 
 use std::collections::BTreeMap;
 
+use host_functions::facts::Facts;
 use serde_json::Value as Json;
 
 use super::{FactDifference, ReceiptError};
-use crate::model::facts;
 
 /// # Errors
 /// All facts that are otherwise on this node.
-pub(super) fn check(expected: &BTreeMap<String, Json>, facts: &Json) -> Result<(), ReceiptError> {
+pub(super) fn check(expected: &BTreeMap<String, Json>, facts: &Facts) -> Result<(), ReceiptError> {
     let differences: Vec<FactDifference> = expected.iter().filter_map(|(path, value)| difference(path, value, facts)).collect();
     if differences.is_empty() { Ok(()) } else { Err(ReceiptError::TargetFacts(differences)) }
 }
 
-fn difference(path: &str, expected: &Json, facts: &Json) -> Option<FactDifference> {
+fn difference(path: &str, expected: &Json, facts: &Facts) -> Option<FactDifference> {
     let found = at(facts, path);
-    (found != expected).then(|| FactDifference { path: path.to_owned(), expected: expected.clone(), found: found.clone() })
+    (found != *expected).then(|| FactDifference { path: path.to_owned(), expected: expected.clone(), found })
 }
 
 /// The fact at a dotted path, null if there is none; everything at the empty path.
-fn at<'f>(all: &'f Json, path: &str) -> &'f Json {
-    facts::get(all, path.split('.').filter(|_| !path.is_empty())).unwrap_or(&Json::Null)
+fn at(all: &Facts, path: &str) -> Json {
+    all.get(path.split('.').filter(|_| !path.is_empty())).unwrap_or(Json::Null)
 }
 
 #[cfg(test)]
@@ -32,7 +32,7 @@ mod tests {
 
     fn check_one(path: &str, expected: Json) -> Result<(), String> {
         let facts = json!({ "os": { "id": "debian", "id_like": [] }, "kernel": "Linux" });
-        check(&BTreeMap::from([(path.to_owned(), expected)]), &facts).map_err(|error| error.to_string())
+        check(&BTreeMap::from([(path.to_owned(), expected)]), &Facts::given(facts)).map_err(|error| error.to_string())
     }
 
     #[test]

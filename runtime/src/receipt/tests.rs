@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::LazyLock;
 
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use super::*;
 use crate::builtins;
@@ -88,7 +88,7 @@ fn admit_with(catalog: &Catalog, component: &[u8], policy: &Policy) -> Result<Ad
     let path = folder.path().join("a.wasm.tar");
     let components = [(ComponentDigest::of(component), component)];
     write(&path, &catalog::encode(catalog).unwrap(), &components, &[], None).unwrap();
-    admit(Bundle::open(&path).unwrap(), policy, &ENGINE, &json!({ "os": { "id": "debian" } }))
+    admit(Bundle::open(&path).unwrap(), policy, &ENGINE, &Facts::given(json!({ "os": { "id": "debian" } })))
 }
 
 fn refused(change: impl FnOnce(&mut Catalog)) -> ReceiptError {
@@ -151,7 +151,7 @@ fn assets_that_the_module_does_not_name_are_refused() {
     let component = file_component();
     let asset = crate::bundle::AssetSource { digest, size: 5, content: crate::bundle::AssetContent::Bytes(content.to_vec()) };
     write(&path, &catalog::encode(&catalog).unwrap(), &[(ComponentDigest::of(component), component)], &[asset], None).unwrap();
-    let error = admit(Bundle::open(&path).unwrap(), &Policy::default(), &ENGINE, &json!({})).err().unwrap();
+    let error = admit(Bundle::open(&path).unwrap(), &Policy::default(), &ENGINE, &Facts::given(json!({}))).err().unwrap();
     assert_eq!(error.to_string(), "the catalog has other assets for `file.one` than its module");
 }
 

@@ -11,6 +11,7 @@ pub use tamper::tamper;
 pub use test_node::TestNode;
 pub use tree::Tree;
 
+pub mod account_tools;
 pub mod guests;
 pub mod https;
 pub mod ledger;

@@ -1,5 +1,6 @@
 //! `runtime facts`.
 
+use host_functions::facts::Facts;
 use serde_json::{Value as Json, json};
 
 use crate::cli::args::FactsArgs;
@@ -15,8 +16,20 @@ const ALIKE: f64 = 0.7;
 pub(super) fn run(args: &FactsArgs) -> Result<Answer, CliError> {
     let facts = run::facts(&context::root(args.root.as_deref()))?;
     match &args.query {
-        None => Ok(super::data(format!("{facts:#}\n"), json!({ "facts": facts }))),
-        Some(query) => answer(&facts, query),
+        None => {
+            let all = facts.all();
+            Ok(super::data(format!("{all:#}\n"), json!({ "facts": all })))
+        }
+        Some(query) => answer(&asked(&facts, query), query),
+    }
+}
+
+/// As much of the facts as the query needs: one group, or all where there is no such group and the answer is what there is.
+fn asked(facts: &Facts, query: &str) -> Json {
+    let name = query.split('.').next().unwrap_or_default();
+    match facts.get([name]) {
+        Some(group) => json!({ name: group }),
+        None => facts.all(),
     }
 }
 

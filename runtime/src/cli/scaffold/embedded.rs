@@ -24,6 +24,7 @@ pub(super) const COPIES: &[File] = &[
     ("vendor/runtime-sdk/derive/src/options.rs", include_str!("../../../../modules/sdk/derive/src/options.rs")),
     ("vendor/runtime-sdk/derive/src/value.rs", include_str!("../../../../modules/sdk/derive/src/value.rs")),
     ("vendor/runtime-sdk/derive/src/words.rs", include_str!("../../../../modules/sdk/derive/src/words.rs")),
+    ("vendor/runtime-sdk/src/account.rs", include_str!("../../../../modules/sdk/src/account.rs")),
     ("vendor/runtime-sdk/src/adapter.rs", include_str!("../../../../modules/sdk/src/adapter.rs")),
     ("vendor/runtime-sdk/src/attribute.rs", include_str!("../../../../modules/sdk/src/attribute.rs")),
     ("vendor/runtime-sdk/src/attribute_type.rs", include_str!("../../../../modules/sdk/src/attribute_type.rs")),

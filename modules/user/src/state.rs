@@ -1,0 +1,137 @@
+//! What there is on the node.
+
+use std::collections::BTreeMap;
+
+use runtime_sdk::accounts::{self, Password};
+use runtime_sdk::{Conflict, HostCall as _, NodeResult, Presence, ResourceId, Safety};
+use serde::Serialize;
+
+use crate::Desired;
+use crate::expiry::Expiry;
+use crate::home;
+use crate::primary::PrimaryGroup;
+
+/// What was read from the node for one resource.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct State {
+    /// The user; none if there is none of the name.
+    pub user: Option<Found>,
+    /// Who may log in as it, where that is managed.
+    pub login: Option<LoginState>,
+    /// Whether the password's hash is the desired one, where that is managed.
+    pub has_password: Option<bool>,
+    /// Whether a directory is at the managed home.
+    pub has_home: Option<bool>,
+}
+
+/// A user of the node.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Found {
+    /// Its id.
+    pub uid: u32,
+    /// The id of its primary group.
+    pub gid: u32,
+    /// The name of that group, if it has one.
+    pub group: Option<String>,
+    /// Groups that list it, sorted.
+    pub groups: Vec<String>,
+    /// The comment.
+    pub comment: String,
+    /// The home directory.
+    pub home: String,
+    /// The shell.
+    pub shell: String,
+    /// Whether it is in the node's own files, so that it can be changed.
+    #[serde(skip)]
+    pub local: bool,
+}
+
+/// Who may log in.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct LoginState {
+    /// Whether no password is accepted.
+    pub locked: bool,
+    /// When the account expires.
+    pub expires: Expiry,
+    /// Whether there is a hash that could be unlocked.
+    #[serde(skip)]
+    pub has_hash: bool,
+}
+
+impl From<accounts::User> for Found {
+    fn from(user: accounts::User) -> Self {
+        let accounts::User { id, group, group_name, groups, comment, home, shell, local } = user;
+        Self { uid: id, gid: group, group: group_name, groups, comment, home, shell, local }
+    }
+}
+
+impl Found {
+    /// Whether its primary group is this one.
+    pub fn is_in(&self, group: &PrimaryGroup) -> bool {
+        match group {
+            PrimaryGroup::Id(id) => self.gid == *id,
+            PrimaryGroup::Name(name) => self.group.as_deref() == Some(name.0.as_str()),
+        }
+    }
+}
+
+/// Reads what is there, and no more than is managed.
+pub fn read(desired: &Desired) -> NodeResult<State> {
+    let user = find(desired)?;
+    let manages_login = desired.locked.is_some() || desired.expires.is_some();
+    let login = match user.is_some() && manages_login {
+        true => accounts::read_login(&desired.name.0).before_change("see who may log in as the user")?.map(login_state),
+        false => None,
+    };
+    let hash = desired.password_hash.as_ref().and_then(|hash| hash.name());
+    let has_password = match hash.filter(|_| user.is_some()) {
+        Some(hash) => Some(accounts::password_matches(&desired.name.0, hash).before_change("compare the password's hash")?),
+        None => None,
+    };
+    let has_home = desired.managed_home().map(home::is_there).transpose()?;
+    Ok(State { user, login, has_password, has_home })
+}
+
+/// The user of the node.
+pub fn find(desired: &Desired) -> NodeResult<Option<Found>> {
+    Ok(accounts::read_user(&desired.name.0).before_change("look the user up")?.map(Found::from))
+}
+
+fn login_state(login: accounts::Login) -> LoginState {
+    LoginState { locked: login.locked, expires: Expiry::of(login.expires), has_hash: login.password == Password::Hash }
+}
+
+/// The home directory of an account whose id or primary group is about to change: the account tool gives the files in it to the new one.
+pub fn safety(desired: &Desired) -> NodeResult<Safety> {
+    let mut safety = Safety { claims: Vec::new(), affected_paths: Vec::new() };
+    if desired.ensure == Presence::Absent || desired.uid.is_none() && desired.group.is_none() {
+        return Ok(safety);
+    }
+    let Some(found) = find(desired)? else { return Ok(safety) };
+    let stays = desired.uid.is_none_or(|uid| uid.0 == found.uid) && desired.group.as_ref().is_none_or(|group| found.is_in(group));
+    if !stays && home::is_path(&found.home) {
+        safety.affected_paths.push(found.home.into_bytes());
+    }
+    Ok(safety)
+}
+
+/// Users that are to have one id: as declared, or as they have it on this node.
+pub fn conflicts(group: &[(ResourceId, Desired)]) -> NodeResult<Vec<Conflict>> {
+    let present: Vec<_> = group.iter().filter(|(_, desired)| desired.ensure == Presence::Present).collect();
+    if present.iter().all(|(_, desired)| desired.uid.is_none()) {
+        return Ok(Vec::new());
+    }
+    let mut by_id: BTreeMap<u32, Vec<ResourceId>> = BTreeMap::new();
+    for (id, desired) in present {
+        let uid = match desired.uid {
+            Some(uid) => Some(uid.0),
+            None => find(desired)?.map(|found| found.uid),
+        };
+        if let Some(uid) = uid {
+            by_id.entry(uid).or_default().push(id.clone());
+        }
+    }
+    let shared = by_id.into_iter().filter(|(_, resources)| resources.len() > 1);
+    let conflict = |(uid, resources)| Conflict { resources, message: format!("more than one user is to have the id {uid}") };
+    Ok(shared.map(conflict).collect())
+}
