@@ -13,7 +13,7 @@ use crate::objects::{Domain, Interface};
 use crate::phase::{Phase, Reach};
 use crate::rights::Rights;
 use crate::text::escape_bytes;
-use crate::{accounts, assets, facts, files};
+use crate::{accounts, assets, facts, files, openrc, systemd};
 
 /// What a call is held against: the rights of the attempt and where the attempt is.
 #[derive(Debug, Clone, Copy)]
@@ -185,6 +185,8 @@ fn by_interface(standing: &Standing<'_>, call: &HostCall, resolved: Option<&[u8]
         HostCall::AssetsRead { asset, .. } => assets::policy::permit(standing, asset, Use::Bytes),
         HostCall::AccountsFindUser { .. } | HostCall::AccountsFindGroup { .. } => accounts::policy::permit(standing),
         HostCall::FactsGet { .. } => facts::policy::permit(standing),
+        HostCall::Systemd(call) => systemd::policy::permit(standing, call),
+        HostCall::Openrc(call) => openrc::policy::permit(standing, call),
         // A message touches nothing; its size is capped where it is written.
         HostCall::LogWrite { .. } => Ok(()),
     }

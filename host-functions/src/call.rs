@@ -7,6 +7,7 @@ use crate::files::path::NodePath;
 use crate::grant::Access;
 use crate::phase::Reach;
 use crate::text::{cut, escape};
+use crate::{openrc, systemd};
 
 /// A call of a host function, one variant a function of the WIT.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +29,8 @@ pub enum HostCall {
     AccountsFindGroup { name: String },
     FactsGet { name: String },
     LogWrite { level: Level, bytes: usize },
+    Systemd(systemd::Call),
+    Openrc(openrc::Call),
 }
 
 /// What `files.object.observe` should also find out.
@@ -70,7 +73,7 @@ pub enum Level {
 
 impl HostCall {
     /// Every function of the WIT that has a variant, as `INTERFACE#FUNCTION` in the WIT's own spelling.
-    pub const WIT_NAMES: [&'static str; 16] = [
+    pub const WIT_NAMES: [&'static str; 38] = [
         "files#[static]object.open",
         "files#[method]object.observe",
         "files#[method]object.read",
@@ -87,6 +90,28 @@ impl HostCall {
         "accounts#find-group",
         "facts#get",
         "log#write",
+        "systemd#identity",
+        "systemd#status",
+        "systemd#settled",
+        "systemd#start",
+        "systemd#stop",
+        "systemd#restart",
+        "systemd#reload",
+        "systemd#reload-or-restart",
+        "systemd#reset-failed",
+        "systemd#enable",
+        "systemd#disable",
+        "systemd#mask",
+        "systemd#unmask",
+        "systemd#daemon-reload",
+        "openrc#status",
+        "openrc#start",
+        "openrc#stop",
+        "openrc#restart",
+        "openrc#reload",
+        "openrc#zap",
+        "openrc#add",
+        "openrc#remove",
     ];
 
     /// The function's name in the WIT, as in [`HostCall::WIT_NAMES`].
@@ -108,6 +133,8 @@ impl HostCall {
             HostCall::AccountsFindGroup { .. } => 13,
             HostCall::FactsGet { .. } => 14,
             HostCall::LogWrite { .. } => 15,
+            HostCall::Systemd(call) => return call.function.wit_name(),
+            HostCall::Openrc(call) => return call.function.wit_name(),
         };
         Self::WIT_NAMES[index]
     }
@@ -120,6 +147,8 @@ impl HostCall {
     /// What kind of thing it does, which decides the phases that it may run in.
     pub fn reach(&self) -> Reach {
         match self {
+            HostCall::Systemd(call) => call.function.reach(),
+            HostCall::Openrc(call) => call.function.reach(),
             HostCall::LogWrite { .. } => Reach::Message,
             HostCall::FilesObjectOpen { .. }
             | HostCall::AccountsFindUser { .. }
@@ -163,7 +192,9 @@ impl HostCall {
             | HostCall::AccountsFindUser { .. }
             | HostCall::AccountsFindGroup { .. }
             | HostCall::FactsGet { .. }
-            | HostCall::LogWrite { .. } => None,
+            | HostCall::LogWrite { .. }
+            | HostCall::Systemd(_)
+            | HostCall::Openrc(_) => None,
         }
     }
 
@@ -186,6 +217,8 @@ impl HostCall {
                 escape(name)
             }
             HostCall::LogWrite { .. } => "the log".to_owned(),
+            HostCall::Systemd(call) => call.subject(),
+            HostCall::Openrc(call) => call.subject(),
             _ => self.path().map(|(_, path)| path.to_string()).unwrap_or_default(),
         };
         cut(subject, 512)

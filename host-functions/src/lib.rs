@@ -54,6 +54,10 @@ pub mod accounts;
 
 pub mod facts;
 
+pub mod openrc;
+
+pub mod systemd;
+
 pub mod log;
 
 pub use context::{HostContext, HostView};

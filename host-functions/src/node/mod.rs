@@ -14,6 +14,8 @@ use serde_json::Value as Json;
 use crate::accounts::Accounts;
 use crate::audit::AuditTrail;
 use crate::facts;
+use crate::openrc::Openrc;
+use crate::systemd::Systemd;
 use protected::Protected;
 use registry::Registry;
 pub use root::{Root, RootError};
@@ -24,6 +26,8 @@ pub struct Node {
     root: Root,
     facts: Json,
     accounts: Accounts,
+    systemd: Systemd,
+    openrc: Openrc,
     protected: Protected,
     registry: Registry,
     audit: AuditTrail,
@@ -60,11 +64,15 @@ impl Node {
         let root = Root::open(root).map_err(NodeError::Root)?;
         let facts = facts::gather(&root).map_err(NodeError::Facts)?;
         let accounts = Accounts::of(&root);
+        // What runs, runs on the running system alone.
+        let running = root.is_system().then(|| Path::new("/"));
         let protected_objects = Protected::new(&root);
         let node = Self {
             root,
             facts,
             accounts,
+            systemd: Systemd::new(running),
+            openrc: Openrc::new(running),
             protected: protected_objects,
             registry: Registry::default(),
             audit: AuditTrail::default(),
@@ -99,6 +107,16 @@ impl Node {
     /// User and group that the run has: new objects belong to them.
     pub fn run_as(&self) -> (u32, u32) {
         self.root.run_as()
+    }
+
+    /// Its systemd.
+    pub(crate) fn systemd(&self) -> &Systemd {
+        &self.systemd
+    }
+
+    /// Its OpenRC.
+    pub(crate) fn openrc(&self) -> &Openrc {
+        &self.openrc
     }
 
     pub(crate) fn accounts(&self) -> &Accounts {
