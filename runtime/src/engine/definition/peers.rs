@@ -89,7 +89,7 @@ mod tests {
         };
         let peers =
             Peers::new(vec![peer("c", &["/"]), peer("b", &["/a", "/a/b"]), peer("a", &["/a/b"]), peer("d", &["/ab", "/a/b/c"])]);
-        let names = |found: Vec<&Peer>| found.into_iter().map(|peer| peer.id.name.clone()).collect::<Vec<_>>();
+        let names = |found: Vec<&Peer>| found.into_iter().map(|peer| peer.id.name.as_str().to_owned()).collect::<Vec<_>>();
         assert_eq!(names(peers.above(b"/a/b/c")), ["a", "b", "c"]);
         assert_eq!(names(peers.within(b"/a")), ["a", "b", "d"]);
         assert_eq!(names(peers.within(b"/a/b/c")), ["d"]);
