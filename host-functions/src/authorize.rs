@@ -14,7 +14,7 @@ use crate::phase::{Phase, Reach};
 use crate::processes::policy::Verb;
 use crate::rights::Rights;
 use crate::text::escape_bytes;
-use crate::{accounts, assets, facts, files, processes};
+use crate::{accounts, assets, facts, files, openrc, processes, systemd};
 
 /// What a call is held against: the rights of the attempt and where the attempt is.
 #[derive(Debug, Clone, Copy)]
@@ -203,6 +203,8 @@ fn by_interface(standing: &Standing<'_>, call: &HostCall, resolved: Option<&[u8]
         | HostCall::AccountsChangeGroup { .. }
         | HostCall::AccountsDeleteGroup { .. } => accounts::policy::permit(standing, call),
         HostCall::FactsGet { .. } => facts::policy::permit(standing),
+        HostCall::Systemd(call) => systemd::policy::permit(standing, call),
+        HostCall::Openrc(call) => openrc::policy::permit(standing, call),
         // To wait or to say something touches nothing; time and size are capped where it is done.
         HostCall::LogWrite { .. } | HostCall::ProcessesPause { .. } => Ok(()),
     }

@@ -13,6 +13,8 @@ wasmtime::component::bindgen!({
             import runtime:host/accounts@0.1.0;
             import runtime:host/processes@0.1.0;
             import runtime:host/facts@0.1.0;
+            import runtime:host/systemd@0.1.0;
+            import runtime:host/openrc@0.1.0;
             import runtime:host/log@0.1.0;
         }
     ",

@@ -9,6 +9,7 @@ use crate::grant::Access;
 use crate::phase::Reach;
 use crate::processes::Command;
 use crate::text::{cut, escape};
+use crate::{openrc, systemd};
 
 /// A call of a host function, one variant a function of the WIT.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +45,8 @@ pub enum HostCall {
     AccountsDeleteGroup { name: String },
     FactsGet { name: String },
     LogWrite { level: Level, bytes: usize },
+    Systemd(systemd::Call),
+    Openrc(openrc::Call),
 }
 
 /// What `files.object.observe` should also find out.
@@ -86,7 +89,7 @@ pub enum Level {
 
 impl HostCall {
     /// Every function of the WIT that has a variant, as `INTERFACE#FUNCTION` in the WIT's own spelling.
-    pub const WIT_NAMES: [&'static str; 30] = [
+    pub const WIT_NAMES: [&'static str; 52] = [
         "files#[static]object.open",
         "files#[method]object.observe",
         "files#[method]object.read",
@@ -117,6 +120,28 @@ impl HostCall {
         "accounts#delete-group",
         "facts#get",
         "log#write",
+        "systemd#identity",
+        "systemd#status",
+        "systemd#settled",
+        "systemd#start",
+        "systemd#stop",
+        "systemd#restart",
+        "systemd#reload",
+        "systemd#reload-or-restart",
+        "systemd#reset-failed",
+        "systemd#enable",
+        "systemd#disable",
+        "systemd#mask",
+        "systemd#unmask",
+        "systemd#daemon-reload",
+        "openrc#status",
+        "openrc#start",
+        "openrc#stop",
+        "openrc#restart",
+        "openrc#reload",
+        "openrc#zap",
+        "openrc#add",
+        "openrc#remove",
     ];
 
     /// The function's name in the WIT, as in [`HostCall::WIT_NAMES`].
@@ -152,6 +177,8 @@ impl HostCall {
             HostCall::AccountsDeleteGroup { .. } => 27,
             HostCall::FactsGet { .. } => 28,
             HostCall::LogWrite { .. } => 29,
+            HostCall::Systemd(call) => return call.function.wit_name(),
+            HostCall::Openrc(call) => return call.function.wit_name(),
         };
         Self::WIT_NAMES[index]
     }
@@ -166,6 +193,8 @@ impl HostCall {
         match self {
             // To wait touches nothing.
             HostCall::LogWrite { .. } | HostCall::ProcessesPause { .. } => Reach::Message,
+            HostCall::Systemd(call) => call.function.reach(),
+            HostCall::Openrc(call) => call.function.reach(),
             HostCall::FilesObjectOpen { .. }
             | HostCall::AccountsFindUser { .. }
             | HostCall::AccountsFindGroup { .. }
@@ -235,7 +264,9 @@ impl HostCall {
             | HostCall::AccountsChangeGroup { .. }
             | HostCall::AccountsDeleteGroup { .. }
             | HostCall::FactsGet { .. }
-            | HostCall::LogWrite { .. } => None,
+            | HostCall::LogWrite { .. }
+            | HostCall::Systemd(_)
+            | HostCall::Openrc(_) => None,
         }
     }
 
@@ -270,6 +301,8 @@ impl HostCall {
             | HostCall::AccountsDeleteGroup { name }
             | HostCall::FactsGet { name } => escape(name),
             HostCall::LogWrite { .. } => "the log".to_owned(),
+            HostCall::Systemd(call) => call.subject(),
+            HostCall::Openrc(call) => call.subject(),
             _ => self.path().map(|(_, path)| path.to_string()).unwrap_or_default(),
         };
         cut(subject, 512)

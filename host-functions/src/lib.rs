@@ -56,6 +56,10 @@ pub mod processes;
 
 pub mod facts;
 
+pub mod openrc;
+
+pub mod systemd;
+
 pub mod log;
 
 pub use context::{HostContext, HostView};

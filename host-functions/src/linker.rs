@@ -17,6 +17,8 @@ pub fn add_to_linker<T: HostView + Send + 'static>(linker: &mut Linker<T>) -> wa
     host::accounts::add_to_linker::<T, Data>(linker, T::host)?;
     host::processes::add_to_linker::<T, Data>(linker, T::host)?;
     host::facts::add_to_linker::<T, Data>(linker, T::host)?;
+    host::systemd::add_to_linker::<T, Data>(linker, T::host)?;
+    host::openrc::add_to_linker::<T, Data>(linker, T::host)?;
     host::log::add_to_linker::<T, Data>(linker, T::host)
 }
 
@@ -37,7 +39,7 @@ mod tests {
         let engine = wasmtime::Engine::default();
         let mut linker = Linker::<Data>::new(&engine);
         add_to_linker(&mut linker).unwrap();
-        for name in ["types", "files", "assets", "accounts", "processes", "facts", "log"] {
+        for name in ["types", "files", "assets", "accounts", "processes", "facts", "systemd", "openrc", "log"] {
             let name = format!("runtime:host/{name}@0.1.0");
             linker.instance(&name).unwrap_or_else(|error| panic!("{name}: {error}"));
         }

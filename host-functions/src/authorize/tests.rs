@@ -16,7 +16,8 @@ use crate::bindings::runtime::host::files::{
 };
 use crate::bindings::runtime::host::log::{Host as _, Level as WitLevel};
 use crate::bindings::runtime::host::processes::{self, Host as _};
-use crate::bindings::runtime::host::{accounts, assets};
+use crate::bindings::runtime::host::systemd::Host as _;
+use crate::bindings::runtime::host::{accounts, assets, openrc, systemd};
 use crate::call::{Attributes, Content, Detail, HostCall, Level};
 use crate::effects::Effect;
 use crate::error::CallError;
@@ -120,6 +121,7 @@ fn every_method(attempt: &mut Attempt) -> BTreeMap<&'static str, bool> {
     let object = context.table.push(crate::files::Object::at("/f")).unwrap().rep();
     let object = || Resource::new_borrow(object);
     let inline = WitContent::Inline(vec![]);
+    let (unit, demo) = (|| "demo.service".to_owned(), || "demo".to_owned());
     BTreeMap::from([
         ("files#[static]object.open", refused(context.open(b"/f".to_vec()))),
         ("files#[method]object.observe", refused(context.observe(object(), WitDetail::empty()))),
@@ -149,6 +151,28 @@ fn every_method(attempt: &mut Attempt) -> BTreeMap<&'static str, bool> {
         ("accounts#delete-group", refused(context.delete_group("web".into()))),
         // Without an error in the WIT, a refusal is a trap.
         ("facts#get", context.get("os".into()).is_err()),
+        ("systemd#identity", refused(systemd::Host::identity(context, unit()))),
+        ("systemd#status", refused(systemd::Host::status(context, unit()))),
+        ("systemd#start", refused(systemd::Host::start(context, unit()))),
+        ("systemd#stop", refused(systemd::Host::stop(context, unit()))),
+        ("systemd#restart", refused(systemd::Host::restart(context, unit()))),
+        ("systemd#reload", refused(systemd::Host::reload(context, unit()))),
+        ("systemd#reload-or-restart", refused(systemd::Host::reload_or_restart(context, unit()))),
+        ("systemd#reset-failed", refused(systemd::Host::reset_failed(context, unit()))),
+        ("systemd#enable", refused(systemd::Host::enable(context, unit()))),
+        ("systemd#disable", refused(systemd::Host::disable(context, unit()))),
+        ("systemd#mask", refused(systemd::Host::mask(context, unit()))),
+        ("systemd#unmask", refused(systemd::Host::unmask(context, unit()))),
+        ("systemd#settled", refused(systemd::Host::settled(context, unit(), 0, 0))),
+        ("systemd#daemon-reload", refused(context.daemon_reload())),
+        ("openrc#status", refused(openrc::Host::status(context, demo()))),
+        ("openrc#start", refused(openrc::Host::start(context, demo()))),
+        ("openrc#stop", refused(openrc::Host::stop(context, demo()))),
+        ("openrc#restart", refused(openrc::Host::restart(context, demo()))),
+        ("openrc#reload", refused(openrc::Host::reload(context, demo()))),
+        ("openrc#zap", refused(openrc::Host::zap(context, demo()))),
+        ("openrc#add", refused(openrc::Host::add(context, demo(), demo()))),
+        ("openrc#remove", refused(openrc::Host::remove(context, demo(), demo()))),
         ("log#write", context.write(WitLevel::Info, "x".into()).is_err()),
     ])
 }

@@ -13,8 +13,10 @@ use std::sync::Arc;
 use crate::accounts::Accounts;
 use crate::audit::AuditTrail;
 use crate::facts;
-use crate::processes::native::Runner;
 use crate::facts::{Facts, FactsError};
+use crate::openrc::Openrc;
+use crate::processes::native::Runner;
+use crate::systemd::Systemd;
 use protected::Protected;
 use registry::Registry;
 pub use root::{Root, RootError};
@@ -25,6 +27,8 @@ pub struct Node {
     root: Arc<Root>,
     facts: Arc<Facts>,
     accounts: Accounts,
+    systemd: Systemd,
+    openrc: Openrc,
     protected: Protected,
     registry: Registry,
     audit: AuditTrail,
@@ -62,11 +66,15 @@ impl Node {
         let root = Arc::new(Root::open(root).map_err(NodeError::Root)?);
         let facts = Arc::new(Facts::of(&root).map_err(NodeError::Facts)?);
         let accounts = Accounts::of(&root);
+        // What runs, runs on the running system alone.
+        let running = root.is_system().then(|| Path::new("/"));
         let protected_objects = Protected::new(&root);
         let node = Self {
             root,
             facts,
             accounts,
+            systemd: Systemd::new(running),
+            openrc: Openrc::new(running),
             protected: protected_objects,
             registry: Registry::default(),
             audit: AuditTrail::default(),
@@ -112,6 +120,16 @@ impl Node {
 
     pub(crate) fn runner(&self) -> &Runner {
         &self.runner
+    }
+
+    /// Its systemd.
+    pub(crate) fn systemd(&self) -> &Systemd {
+        &self.systemd
+    }
+
+    /// Its OpenRC.
+    pub(crate) fn openrc(&self) -> &Openrc {
+        &self.openrc
     }
 
     pub(crate) fn accounts(&self) -> &Accounts {

@@ -38,7 +38,6 @@ pub(crate) fn permit_command(standing: &Standing<'_>, verb: &'static str, argume
 }
 
 /// Holds a shared action against what the module asks for and is granted. That it is one of the resource's prerequisites, the engine sees to.
-#[expect(dead_code, reason = "for the interfaces `systemd` and `packages`")]
 pub(crate) fn permit_maintenance(standing: &Standing<'_>, interface: Interface, verb: &'static str) -> Result<(), Rule> {
     by_asks(standing, interface, verb, ANY)?;
     if standing.rights.grant.objects.grants_maintenance(interface, verb) {

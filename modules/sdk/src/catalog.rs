@@ -17,6 +17,9 @@ pub trait CatalogSource {
 
     /// Resources that change a folder above the path, in the order of their addresses.
     fn above(&self, path: &[u8]) -> Vec<Peer>;
+
+    /// Resources that change the path or something beneath it, in the order of their addresses.
+    fn within(&self, path: &[u8]) -> Vec<Peer>;
 }
 
 impl CatalogSource for CatalogView {
@@ -34,6 +37,10 @@ impl CatalogSource for CatalogView {
 
     fn above(&self, path: &[u8]) -> Vec<Peer> {
         Self::above(self, path)
+    }
+
+    fn within(&self, path: &[u8]) -> Vec<Peer> {
+        Self::within(self, path)
     }
 }
 
@@ -79,6 +86,11 @@ impl<'a> Catalog<'a> {
     /// Resources that change a folder above `path`, in the order of their addresses: one of their affected paths is such a folder.
     pub fn above(&self, path: impl AsRef<[u8]>) -> Vec<Peer> {
         self.source.above(path.as_ref())
+    }
+
+    /// Resources that change `path` or something beneath it, in the order of their addresses: one of their affected paths is it, or lies there.
+    pub fn within(&self, path: impl AsRef<[u8]>) -> Vec<Peer> {
+        self.source.within(path.as_ref())
     }
 }
 

@@ -110,6 +110,10 @@ impl CatalogSource for View<'_> {
     fn above(&self, path: &[u8]) -> Vec<Peer> {
         self.peers_where(|peer| peer.affected_paths.iter().any(|folder| is_above(folder, path)))
     }
+
+    fn within(&self, path: &[u8]) -> Vec<Peer> {
+        self.peers_where(|peer| peer.affected_paths.iter().any(|affected| affected == path || is_above(path, affected)))
+    }
 }
 
 fn is_above(folder: &[u8], path: &[u8]) -> bool {

@@ -32,6 +32,11 @@ impl HostCatalogView for DefinitionState {
         Ok(found.map(|peer| self.shown(peer)).collect())
     }
 
+    fn within(&mut self, _: Resource<CatalogViewHandle>, path: Vec<u8>) -> wasmtime::Result<Vec<WitPeer>> {
+        let found = self.peers.iter().flat_map(|peers| peers.within(&path));
+        Ok(found.map(|peer| self.shown(peer)).collect())
+    }
+
     fn drop(&mut self, handle: Resource<CatalogViewHandle>) -> wasmtime::Result<()> {
         self.table.delete(handle)?;
         Ok(())

@@ -1,6 +1,6 @@
 //! The resources of a catalog as definitions see them when they derive orders, found without going through all of them.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::ops::Deref;
 
 use super::Peer;
@@ -10,14 +10,14 @@ use super::Peer;
 pub struct Peers {
     list: Vec<Peer>,
     /// By affected path: the places in the list of those that change it, in order.
-    by_path: HashMap<Vec<u8>, Vec<usize>>,
+    by_path: BTreeMap<Vec<u8>, Vec<usize>>,
 }
 
 impl Peers {
     /// These resources, in any order.
     pub fn new(mut list: Vec<Peer>) -> Self {
         list.sort_by(|left, right| left.id.cmp(&right.id));
-        let mut by_path: HashMap<Vec<u8>, Vec<usize>> = HashMap::new();
+        let mut by_path: BTreeMap<Vec<u8>, Vec<usize>> = BTreeMap::new();
         for (place, path) in
             list.iter().enumerate().flat_map(|(place, peer)| peer.affected_paths.iter().map(move |path| (place, path)))
         {
@@ -28,8 +28,21 @@ impl Peers {
 
     /// Those that change a folder above `path`, by address.
     pub(super) fn above(&self, path: &[u8]) -> Vec<&Peer> {
-        let mut places: Vec<usize> =
-            folders_above(path).filter_map(|folder| self.by_path.get(folder)).flatten().copied().collect();
+        self.at(folders_above(path).filter_map(|folder| self.by_path.get(folder)))
+    }
+
+    /// Those that change `path` or something beneath it, by address.
+    pub(super) fn within(&self, path: &[u8]) -> Vec<&Peer> {
+        let folder = path.strip_suffix(b"/").unwrap_or(path);
+        // `0` comes right after `/`.
+        let (first, end) = ([folder, b"/"].concat(), [folder, b"0"].concat());
+        let beneath = self.by_path.range(first..end).map(|(_, places)| places);
+        self.at(self.by_path.get(path).into_iter().chain(beneath))
+    }
+
+    /// Those at these places, each once.
+    fn at<'p>(&'p self, places: impl Iterator<Item = &'p Vec<usize>>) -> Vec<&'p Peer> {
+        let mut places: Vec<usize> = places.flatten().copied().collect();
         places.sort_unstable();
         places.dedup();
         places.into_iter().map(|place| &self.list[place]).collect()
@@ -76,7 +89,11 @@ mod tests {
         };
         let peers =
             Peers::new(vec![peer("c", &["/"]), peer("b", &["/a", "/a/b"]), peer("a", &["/a/b"]), peer("d", &["/ab", "/a/b/c"])]);
-        let found: Vec<_> = peers.above(b"/a/b/c").into_iter().map(|peer| peer.id.name.as_str()).collect();
-        assert_eq!(found, ["a", "b", "c"]);
+        let names = |found: Vec<&Peer>| found.into_iter().map(|peer| peer.id.name.as_str().to_owned()).collect::<Vec<_>>();
+        assert_eq!(names(peers.above(b"/a/b/c")), ["a", "b", "c"]);
+        assert_eq!(names(peers.within(b"/a")), ["a", "b", "d"]);
+        assert_eq!(names(peers.within(b"/a/b/c")), ["d"]);
+        assert_eq!(names(peers.within(b"/")), ["a", "b", "c", "d"]);
+        assert_eq!(names(peers.within(b"/a/b/c/d")), [""; 0]);
     }
 }
