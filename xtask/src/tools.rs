@@ -26,6 +26,24 @@ pub(crate) const FOR_TESTS: &[Tool] = &[
         install: &[&["apt-get", "install", "-y", "--no-install-recommends", "--no-remove", "skopeo"]],
     },
     Tool {
+        name: "mmdebstrap",
+        needed_for: "tests on a real Debian",
+        is_present: || output(&["mmdebstrap", "--version"]).is_some(),
+        install: &[&["apt-get", "install", "-y", "--no-install-recommends", "--no-remove", "mmdebstrap"]],
+    },
+    Tool {
+        name: "qemu-img",
+        needed_for: "tests on a real Alpine",
+        is_present: || output(&["qemu-img", "--version"]).is_some(),
+        install: &[&["apt-get", "install", "-y", "--no-install-recommends", "--no-remove", "qemu-utils"]],
+    },
+    Tool {
+        name: "pip",
+        needed_for: "tests on a real Alpine",
+        is_present: || output(&["python3", "-m", "pip", "--version"]).is_some(),
+        install: &[&["apt-get", "install", "-y", "--no-install-recommends", "--no-remove", "python3-pip"]],
+    },
+    Tool {
         name: "Debian's Rust toolchain",
         needed_for: "tests of the second way to compile for WebAssembly",
         is_present: || {
