@@ -13,7 +13,7 @@ use crate::objects::{Domain, Interface};
 use crate::phase::{Phase, Reach};
 use crate::rights::Rights;
 use crate::text::escape_bytes;
-use crate::{accounts, assets, facts, files};
+use crate::{accounts, assets, facts, files, packages};
 
 /// What a call is held against: the rights of the attempt and where the attempt is.
 #[derive(Debug, Clone, Copy)]
@@ -53,6 +53,13 @@ pub enum Rule {
         domain: Domain,
         /// What was to be done.
         verb: &'static str,
+    },
+    /// The resource's effects name the package at another version.
+    PackageVersion,
+    /// A change of packages that its manager has no words for.
+    PackageWords {
+        /// What is wrong.
+        what: String,
     },
     /// The module's `describe` does not ask for it.
     NotAsked {
@@ -185,6 +192,11 @@ fn by_interface(standing: &Standing<'_>, call: &HostCall, resolved: Option<&[u8]
         HostCall::AssetsRead { asset, .. } => assets::policy::permit(standing, asset, Use::Bytes),
         HostCall::AccountsFindUser { .. } | HostCall::AccountsFindGroup { .. } => accounts::policy::permit(standing),
         HostCall::FactsGet { .. } => facts::policy::permit(standing),
+        HostCall::PackagesQuery { subjects, .. } => packages::policy::permit_query(standing, subjects),
+        HostCall::PackagesIndex { .. } | HostCall::PackagesCompareVersions { .. } => packages::policy::permit_look(standing),
+        HostCall::PackagesApply { transaction, .. } => packages::policy::permit_transaction(standing, transaction),
+        HostCall::PackagesInstallFile { asset, change, .. } => packages::policy::permit_file(standing, asset, change),
+        HostCall::PackagesRefreshIndex { .. } => packages::policy::permit_refresh(standing),
         // A message touches nothing; its size is capped where it is written.
         HostCall::LogWrite { .. } => Ok(()),
     }
@@ -265,6 +277,8 @@ impl fmt::Display for Rule {
             Rule::MaintenanceNotGranted { interface, verb } => {
                 write!(f, "policy does not grant the module `{}.{verb}`", interface.word())
             }
+            Rule::PackageVersion => f.write_str("the resource's effects name the package at another version"),
+            Rule::PackageWords { what } => f.write_str(what),
             Rule::NotAsked { right } => write!(f, "the module does not ask for `{right}` there in `describe`"),
             // The path may be one that the guest does not know, so the text does not name it.
             Rule::NotGranted { access, .. } => write!(f, "policy does not grant the module `files.{}` there", access.word()),

@@ -12,6 +12,7 @@ wasmtime::component::bindgen!({
             import runtime:host/assets@0.1.0;
             import runtime:host/accounts@0.1.0;
             import runtime:host/facts@0.1.0;
+            import runtime:host/packages@0.1.0;
             import runtime:host/log@0.1.0;
         }
     ",

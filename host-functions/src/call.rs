@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::assets::AssetName;
 use crate::files::path::NodePath;
 use crate::grant::Access;
+use crate::packages::{self, Change, Manager, Subject, Transaction};
 use crate::phase::Reach;
 use crate::text::{cut, escape};
 
@@ -27,6 +28,12 @@ pub enum HostCall {
     AccountsFindUser { name: String },
     AccountsFindGroup { name: String },
     FactsGet { name: String },
+    PackagesQuery { manager: Manager, subjects: Vec<Subject>, candidates: bool },
+    PackagesIndex { manager: Manager },
+    PackagesCompareVersions { manager: Manager },
+    PackagesApply { manager: Manager, transaction: Transaction },
+    PackagesInstallFile { manager: Manager, asset: AssetName, change: Change },
+    PackagesRefreshIndex { manager: Manager },
     LogWrite { level: Level, bytes: usize },
 }
 
@@ -70,7 +77,7 @@ pub enum Level {
 
 impl HostCall {
     /// Every function of the WIT that has a variant, as `INTERFACE#FUNCTION` in the WIT's own spelling.
-    pub const WIT_NAMES: [&'static str; 16] = [
+    pub const WIT_NAMES: [&'static str; 22] = [
         "files#[static]object.open",
         "files#[method]object.observe",
         "files#[method]object.read",
@@ -86,6 +93,12 @@ impl HostCall {
         "accounts#find-user",
         "accounts#find-group",
         "facts#get",
+        "packages#query",
+        "packages#index",
+        "packages#compare-versions",
+        "packages#apply",
+        "packages#install-file",
+        "packages#refresh-index",
         "log#write",
     ];
 
@@ -107,7 +120,13 @@ impl HostCall {
             HostCall::AccountsFindUser { .. } => 12,
             HostCall::AccountsFindGroup { .. } => 13,
             HostCall::FactsGet { .. } => 14,
-            HostCall::LogWrite { .. } => 15,
+            HostCall::PackagesQuery { .. } => 15,
+            HostCall::PackagesIndex { .. } => 16,
+            HostCall::PackagesCompareVersions { .. } => 17,
+            HostCall::PackagesApply { .. } => 18,
+            HostCall::PackagesInstallFile { .. } => 19,
+            HostCall::PackagesRefreshIndex { .. } => 20,
+            HostCall::LogWrite { .. } => 21,
         };
         Self::WIT_NAMES[index]
     }
@@ -124,10 +143,13 @@ impl HostCall {
             HostCall::FilesObjectOpen { .. }
             | HostCall::AccountsFindUser { .. }
             | HostCall::AccountsFindGroup { .. }
+            | HostCall::PackagesCompareVersions { .. }
             | HostCall::FactsGet { .. } => Reach::Metadata,
             HostCall::FilesObjectObserve { detail, .. } if !detail.digest => Reach::Metadata,
             HostCall::FilesObjectObserve { .. }
             | HostCall::FilesObjectRead { .. }
+            | HostCall::PackagesQuery { .. }
+            | HostCall::PackagesIndex { .. }
             | HostCall::AssetsSize { .. }
             | HostCall::AssetsRead { .. } => Reach::Content,
             HostCall::FilesObjectStage { .. }
@@ -135,7 +157,10 @@ impl HostCall {
             | HostCall::FilesObjectMakeDirectory { .. }
             | HostCall::FilesObjectMakeSymlink { .. }
             | HostCall::FilesObjectRemove { .. }
-            | HostCall::FilesStagedCommit { .. } => Reach::Change,
+            | HostCall::FilesStagedCommit { .. }
+            | HostCall::PackagesApply { .. }
+            | HostCall::PackagesInstallFile { .. } => Reach::Change,
+            HostCall::PackagesRefreshIndex { .. } => Reach::Maintenance,
             HostCall::FilesDiscardStaged { .. } => Reach::Cleanup,
         }
     }
@@ -163,6 +188,12 @@ impl HostCall {
             | HostCall::AccountsFindUser { .. }
             | HostCall::AccountsFindGroup { .. }
             | HostCall::FactsGet { .. }
+            | HostCall::PackagesQuery { .. }
+            | HostCall::PackagesIndex { .. }
+            | HostCall::PackagesCompareVersions { .. }
+            | HostCall::PackagesApply { .. }
+            | HostCall::PackagesInstallFile { .. }
+            | HostCall::PackagesRefreshIndex { .. }
             | HostCall::LogWrite { .. } => None,
         }
     }
@@ -185,6 +216,12 @@ impl HostCall {
             HostCall::AccountsFindUser { name } | HostCall::AccountsFindGroup { name } | HostCall::FactsGet { name } => {
                 escape(name)
             }
+            HostCall::PackagesQuery { subjects, .. } => packages::subjects(subjects),
+            HostCall::PackagesApply { transaction, .. } => packages::changes(&transaction.changes),
+            HostCall::PackagesInstallFile { change, .. } => packages::changes(std::slice::from_ref(change)),
+            HostCall::PackagesIndex { manager }
+            | HostCall::PackagesCompareVersions { manager }
+            | HostCall::PackagesRefreshIndex { manager } => manager.name().to_owned(),
             HostCall::LogWrite { .. } => "the log".to_owned(),
             _ => self.path().map(|(_, path)| path.to_string()).unwrap_or_default(),
         };

@@ -54,6 +54,8 @@ pub mod accounts;
 
 pub mod facts;
 
+pub mod packages;
+
 pub mod log;
 
 pub use context::{HostContext, HostView};

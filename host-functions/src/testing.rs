@@ -70,12 +70,27 @@ pub(crate) fn all_rights(resource: &str) -> Rights {
     Rights {
         resource: resource.into(),
         module: Module { name: "file".into(), digest: format!("sha256:{}", "0".repeat(64)) },
-        asks: vec![ask("read", "/**"), ask("write", "/**"), ask("read", "/"), ask("write", "/"), Ask::Accounts, Ask::Facts],
+        asks: vec![ask("read", "/**"), ask("write", "/**"), ask("read", "/"), ask("write", "/"), Ask::Accounts, Ask::Facts]
+            .into_iter()
+            .chain(package_asks())
+            .collect(),
         grant: Arc::new(Grant::requested(true)),
-        effects: vec![effect("/**", &["read", "write"]), effect("/", &["read", "write"])],
+        effects: vec![effect("/**", &["read", "write"]), effect("/", &["read", "write"]), package_effect("demo")],
         assets: BTreeMap::new(),
         had_secrets: false,
     }
+}
+
+/// Every right that can be asked for packages.
+pub(crate) fn package_asks() -> impl Iterator<Item = Ask> {
+    let packages = crate::objects::Interface::Packages;
+    packages.verbs().iter().chain(packages.maintenance()).map(|verb| Ask::parse("packages", verb, "*").unwrap())
+}
+
+/// Everything may be done with this package.
+pub(crate) fn package_effect(name: &str) -> Effect {
+    let verbs = crate::objects::Interface::Packages.verbs();
+    Effect { domain: "package".into(), ..effect(name, verbs) }
 }
 
 /// No rights at all.

@@ -15,12 +15,16 @@ use crate::bindings::runtime::host::files::{
     Content as WitContent, Detail as WitDetail, Host as _, HostObject as _, HostStaged as _,
 };
 use crate::bindings::runtime::host::log::{Host as _, Level as WitLevel};
+use crate::bindings::runtime::host::packages::{self, Detail as PackageDetail, Host as _, Manager as WitManager};
 use crate::call::{Attributes, Content, Detail, HostCall, Level};
+use crate::effects::Effect;
 use crate::error::CallError;
 use crate::files::path::NodePath;
 use crate::files::policy::PathPattern;
 use crate::grant::{Access, Ask, Grant};
-use crate::phase::Phase;
+use crate::objects::Domain;
+use crate::packages::{Change, ConfigurationFiles, Manager, Subject, Transaction, Verb};
+use crate::phase::{Phase, Reach};
 use crate::rights::{Rights, Sensitivity};
 use crate::testing::{Attempt, STAGING, all_rights, attributes, digest_of, effect, no_rights};
 
@@ -41,6 +45,21 @@ fn every_function_of_the_wit_is_a_host_call() {
     let ours: BTreeSet<String> = HostCall::WIT_NAMES.iter().map(|name| (*name).to_owned()).collect();
     assert_eq!(ours, functions_of_the_wit());
     assert_eq!(ours.len(), HostCall::WIT_NAMES.len(), "a name stands twice");
+}
+
+const KEEP: packages::ConfigurationFiles = packages::ConfigurationFiles::Keep;
+
+fn package() -> packages::Subject {
+    packages::Subject { name: "demo".into(), architecture: None }
+}
+
+fn installation() -> packages::Change {
+    packages::Change { subject: package(), kind: packages::ChangeKind::Install(None) }
+}
+
+fn removal() -> packages::Transaction {
+    let changes = vec![packages::Change { subject: package(), kind: packages::ChangeKind::Remove }];
+    packages::Transaction { changes, configuration_files: KEEP, change_held: false, recommends: None }
 }
 
 /// Calls the generated host method of each function, and says whether it was refused.
@@ -68,6 +87,12 @@ fn every_method(attempt: &mut Attempt) -> BTreeMap<&'static str, bool> {
         ("assets#read", refused(assets::Host::read(context, digest(), 0, 1))),
         ("accounts#find-user", refused(context.find_user("root".into()))),
         ("accounts#find-group", refused(context.find_group("root".into()))),
+        ("packages#query", refused(context.query(WitManager::Apt, vec![package()], PackageDetail::empty()))),
+        ("packages#index", refused(context.index(WitManager::Apt))),
+        ("packages#compare-versions", refused(context.compare_versions(WitManager::Apt, "1".into(), "2".into()))),
+        ("packages#apply", refused(packages::Host::apply(context, WitManager::Apt, removal()))),
+        ("packages#install-file", refused(context.install_file(WitManager::Apt, digest(), installation(), KEEP))),
+        ("packages#refresh-index", refused(context.refresh_index(WitManager::Apt))),
         // Without an error in the WIT, a refusal is a trap.
         ("facts#get", context.get("os".into()).is_err()),
         ("log#write", context.write(WitLevel::Info, "x".into()).is_err()),
@@ -120,6 +145,18 @@ fn path(text: &str) -> NodePath {
     NodePath::parse(text.into()).unwrap()
 }
 
+fn demo() -> Subject {
+    Subject { name: "demo".into(), architecture: None }
+}
+
+fn upgrade(version: Option<&str>) -> Change {
+    Change { subject: demo(), verb: Verb::Upgrade, version: version.map(str::to_owned) }
+}
+
+fn of_packages(changes: Vec<Change>) -> Transaction {
+    Transaction { changes, configuration_files: ConfigurationFiles::Keep, change_held: false, recommends: None }
+}
+
 /// One call of each kind.
 fn calls() -> Vec<(&'static str, HostCall)> {
     let digest = digest_of(b"x");
@@ -143,6 +180,15 @@ fn calls() -> Vec<(&'static str, HostCall)> {
         ("find-user", HostCall::AccountsFindUser { name: "root".into() }),
         ("find-group", HostCall::AccountsFindGroup { name: "root".into() }),
         ("fact", HostCall::FactsGet { name: "os".into() }),
+        ("query", HostCall::PackagesQuery { manager: Manager::Apt, subjects: vec![demo()], candidates: true }),
+        ("index", HostCall::PackagesIndex { manager: Manager::Apt }),
+        ("compare", HostCall::PackagesCompareVersions { manager: Manager::Apt }),
+        ("transaction", HostCall::PackagesApply { manager: Manager::Apt, transaction: of_packages(vec![upgrade(None)]) }),
+        (
+            "package file",
+            HostCall::PackagesInstallFile { manager: Manager::Apt, asset: AssetName::Plain(digest), change: upgrade(None) },
+        ),
+        ("refresh-index", HostCall::PackagesRefreshIndex { manager: Manager::Apt }),
         ("log", HostCall::LogWrite { level: Level::Info, bytes: 1 }),
     ]
 }
@@ -159,16 +205,16 @@ fn ask(rights: &Rights, phase: Phase, intent_open: bool, call: &HostCall) -> Res
 
 #[test]
 fn each_phase_allows_its_own_calls() {
-    let metadata = "open, observe, find-user, find-group, fact, log";
-    let content = format!("{metadata}, observe digest, read, asset size, asset read");
-    let change = "stage, set-attributes, make-directory, make-symlink, remove, commit";
+    let metadata = "open, observe, find-user, find-group, fact, compare, log";
+    let content = format!("{metadata}, observe digest, read, asset size, asset read, query, index");
+    let change = "stage, set-attributes, make-directory, make-symlink, remove, commit, transaction, package file";
     let expected = [
         (Phase::Definition, String::new()),
         (Phase::Inspect, metadata.to_owned()),
         (Phase::Check, content.clone()),
         (Phase::Verify, content.clone()),
         (Phase::Display, content.clone()),
-        (Phase::Perform, content.clone()),
+        (Phase::Perform, format!("{content}, refresh-index")),
         (Phase::Apply, format!("{content}, {change}")),
         (Phase::Recover, format!("{content}, {change}, discard")),
     ];
@@ -184,7 +230,9 @@ fn each_phase_allows_its_own_calls() {
 #[test]
 fn a_change_needs_an_open_intent_and_nothing_else_does() {
     for (name, call) in calls() {
-        let without = ask(&rights(), Phase::Recover, false, &call);
+        // A shared action has a phase of its own.
+        let phase = if call.reach() == Reach::Maintenance { Phase::Perform } else { Phase::Recover };
+        let without = ask(&rights(), phase, false, &call);
         if call.changes() {
             assert_eq!(without.unwrap_err().rule, Rule::NoIntent, "{name}");
         } else {
@@ -288,4 +336,33 @@ fn of_a_secret_nothing_is_told_but_the_host_may_write_it() {
     assert_eq!(rule(&rights, &read), Err(Rule::SensitiveContent), "its file may hold it");
     let had = Rights { had_secrets: true, assets: BTreeMap::new(), ..rights };
     assert_eq!(rule(&had, &read), Err(Rule::SensitiveContent), "its file may still hold it");
+}
+
+#[test]
+fn a_package_is_named_by_effects_asks_and_grant_with_its_verb_and_its_version() {
+    let call = |change: Change| HostCall::PackagesApply { manager: Manager::Apt, transaction: of_packages(vec![change]) };
+    let rule = |rights: &Rights, change: Change| ask(rights, Phase::Apply, true, &call(change)).map_err(|denial| denial.rule);
+    let only = |verbs: &[&str]| Effect { domain: "package".into(), ..effect("demo", verbs) };
+    let verb = |verb| Rule::ObjectEffects { domain: Domain::Package, verb };
+    let other = Change { subject: Subject { name: "other".into(), architecture: None }, ..upgrade(None) };
+    assert_eq!(rule(&rights(), other), Err(verb("upgrade")));
+    assert_eq!(rule(&Rights { effects: vec![only(&["install"])], ..rights() }, upgrade(None)), Err(verb("upgrade")));
+    let at_two = Rights { effects: vec![Effect { qualifier: Some("2.0".into()), ..only(&["upgrade"]) }], ..rights() };
+    assert_eq!(rule(&at_two, upgrade(Some("2.0"))), Ok(()));
+    assert_eq!(rule(&at_two, upgrade(Some("3.0"))), Err(Rule::PackageVersion));
+    assert_eq!(rule(&at_two, upgrade(None)), Err(Rule::PackageVersion), "the candidate may be any");
+    assert_eq!(
+        rule(&Rights { asks: vec![], ..rights() }, upgrade(None)),
+        Err(Rule::NotAsked { right: "packages.upgrade".into() })
+    );
+    let held = HostCall::PackagesApply {
+        manager: Manager::Apt,
+        transaction: Transaction { change_held: true, ..of_packages(vec![upgrade(None)]) },
+    };
+    let no_word = Rights { effects: vec![only(&["upgrade"])], ..rights() };
+    assert_eq!(ask(&no_word, Phase::Apply, true, &held).unwrap_err().rule, verb("unhold"));
+    let ungranted = Rights { grant: Arc::new(Grant::none()), ..rights() };
+    let denial = ask(&ungranted, Phase::Apply, true, &call(upgrade(None))).unwrap_err();
+    let row = denial.row.unwrap();
+    assert!(row.contains("names = [\"demo\"]") && row.contains("verbs = [\"upgrade\"]"), "{row}");
 }

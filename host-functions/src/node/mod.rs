@@ -14,6 +14,7 @@ use serde_json::Value as Json;
 use crate::accounts::Accounts;
 use crate::audit::AuditTrail;
 use crate::facts;
+use crate::packages::cache::PackageCache;
 use protected::Protected;
 use registry::Registry;
 pub use root::{Root, RootError};
@@ -26,6 +27,7 @@ pub struct Node {
     accounts: Accounts,
     protected: Protected,
     registry: Registry,
+    packages: PackageCache,
     audit: AuditTrail,
 }
 
@@ -67,6 +69,7 @@ impl Node {
             accounts,
             protected: protected_objects,
             registry: Registry::default(),
+            packages: PackageCache::default(),
             audit: AuditTrail::default(),
         };
         protected.iter().try_for_each(|path| node.protect(path))?;
@@ -107,6 +110,11 @@ impl Node {
 
     pub(crate) fn protected(&self) -> &Protected {
         &self.protected
+    }
+
+    /// What is known of the node's packages.
+    pub(crate) fn packages(&self) -> &PackageCache {
+        &self.packages
     }
 
     pub(crate) fn registry(&self) -> &Registry {

@@ -8,7 +8,6 @@ use crate::grant::Ask;
 /// Holds a call about the object `name` against effects, asks and grant.
 ///
 /// An effect on the object with whatever action lets its state be read.
-#[expect(dead_code, reason = "for the interfaces to come")]
 pub(crate) fn permit(standing: &Standing<'_>, domain: Domain, verb: &'static str, name: &str) -> Result<(), Rule> {
     by_effects(standing, domain, verb, name)?;
     by_asks(standing, domain.interface(), verb, name)?;
@@ -40,7 +39,6 @@ pub(crate) fn permit_command(standing: &Standing<'_>, verb: &'static str, argume
 }
 
 /// Holds a shared action against what the module asks for and is granted. That it is one of the resource's prerequisites, the engine sees to.
-#[expect(dead_code, reason = "for the interfaces `systemd` and `packages`")]
 pub(crate) fn permit_maintenance(standing: &Standing<'_>, interface: Interface, verb: &'static str) -> Result<(), Rule> {
     by_asks(standing, interface, verb, ANY)?;
     if standing.rights.grant.objects.grants_maintenance(interface, verb) {
