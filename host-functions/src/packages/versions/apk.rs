@@ -21,11 +21,14 @@ pub fn compare(left: &str, right: &str) -> Ordering {
         .then_with(|| left.rest.cmp(right.rest))
 }
 
+/// Which suffix, and its number.
+type Suffix<'v> = (usize, &'v [u8]);
+
 #[derive(Debug)]
 struct Version<'v> {
     numbers: Vec<&'v [u8]>,
     letter: Option<u8>,
-    suffixes: Vec<(usize, &'v [u8])>,
+    suffixes: Vec<Suffix<'v>>,
     /// What follows `~`: the commit that it was built from.
     commit: Option<&'v [u8]>,
     /// The number after `-r`.
@@ -70,7 +73,7 @@ fn digits(text: &[u8]) -> (&[u8], &[u8]) {
 }
 
 /// `_NAME` with a number that may be missing, and what follows.
-fn suffix(text: &[u8]) -> Option<((usize, &[u8]), &[u8])> {
+fn suffix(text: &[u8]) -> Option<(Suffix<'_>, &[u8])> {
     let (name, rest) = split_while(text.strip_prefix(b"_")?, |byte| byte.is_ascii_lowercase());
     let rank = SUFFIXES.iter().position(|suffix| suffix.as_bytes() == name)?;
     let (number, rest) = digits(rest);
@@ -92,9 +95,9 @@ fn numbers(left: &[&[u8]], right: &[&[u8]]) -> Ordering {
     Ordering::Equal
 }
 
-fn suffixes(left: &[(usize, &[u8])], right: &[(usize, &[u8])]) -> Ordering {
+fn suffixes(left: &[Suffix<'_>], right: &[Suffix<'_>]) -> Ordering {
     // A version that ends has the rank between the suffixes that come before a release and those that come after.
-    let rank = |suffix: Option<&(usize, &[u8])>| suffix.map_or(2 * BEFORE_NONE, |(rank, _)| 2 * rank + 1);
+    let rank = |suffix: Option<&Suffix<'_>>| suffix.map_or(2 * BEFORE_NONE, |(rank, _)| 2 * rank + 1);
     for at in 0..left.len().max(right.len()) {
         let (left, right) = (left.get(at), right.get(at));
         let order = rank(left).cmp(&rank(right)).then_with(|| by_number(number_of(left), number_of(right)));
@@ -113,7 +116,7 @@ fn revisions(left: Option<&[u8]>, right: Option<&[u8]>) -> Ordering {
     }
 }
 
-fn number_of<'v>(suffix: Option<&(usize, &'v [u8])>) -> &'v [u8] {
+fn number_of<'v>(suffix: Option<&Suffix<'v>>) -> &'v [u8] {
     suffix.map_or(&[], |(_, number)| number)
 }
 
