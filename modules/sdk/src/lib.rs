@@ -75,7 +75,7 @@ pub use bindings::exports::runtime::module::lifecycle::{
     Action, Change, ContentChange, Context, EffectClass, Failure, InterruptedOperation, LifecycleError, OperationReason, Outcome,
     Prior, Safety,
 };
-pub use bindings::runtime::host::{accounts, assets, facts, files, types::HostError};
+pub use bindings::runtime::host::{accounts, assets, facts, files, packages, types::HostError};
 pub use bindings::runtime::module::catalog_view::{CatalogView, Peer};
 pub use bindings::runtime::module::types::{AssetRef, Claim, Diagnostic, Digest, Effect, Footprint, ResourceId};
 pub use block::Block;
