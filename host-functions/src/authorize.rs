@@ -14,7 +14,7 @@ use crate::phase::{Phase, Reach};
 use crate::processes::policy::Verb;
 use crate::rights::Rights;
 use crate::text::escape_bytes;
-use crate::{accounts, assets, facts, files, openrc, processes, systemd};
+use crate::{accounts, assets, facts, files, openrc, packages, processes, systemd};
 
 /// What a call is held against: the rights of the attempt and where the attempt is.
 #[derive(Debug, Clone, Copy)]
@@ -54,6 +54,15 @@ pub enum Rule {
         domain: Domain,
         /// What was to be done.
         verb: &'static str,
+    },
+    /// The resource's effects name the package at another version.
+    PackageVersion,
+    /// A change of packages after a change of the same attempt was denied.
+    AfterDenial,
+    /// A change of packages that its manager has no words for.
+    PackageWords {
+        /// What is wrong.
+        what: String,
     },
     /// The module's `describe` does not ask for it.
     NotAsked {
@@ -203,6 +212,11 @@ fn by_interface(standing: &Standing<'_>, call: &HostCall, resolved: Option<&[u8]
         | HostCall::AccountsChangeGroup { .. }
         | HostCall::AccountsDeleteGroup { .. } => accounts::policy::permit(standing, call),
         HostCall::FactsGet { .. } => facts::policy::permit(standing),
+        HostCall::PackagesQuery { subjects, .. } => packages::policy::permit_query(standing, subjects),
+        HostCall::PackagesIndex { .. } | HostCall::PackagesCompareVersions { .. } => packages::policy::permit_look(standing),
+        HostCall::PackagesApply { transaction, .. } => packages::policy::permit_transaction(standing, transaction),
+        HostCall::PackagesInstallFile { asset, change, .. } => packages::policy::permit_file(standing, asset, change),
+        HostCall::PackagesRefreshIndex { .. } => packages::policy::permit_refresh(standing),
         HostCall::Systemd(call) => systemd::policy::permit(standing, call),
         HostCall::Openrc(call) => openrc::policy::permit(standing, call),
         // To wait or to say something touches nothing; time and size are capped where it is done.
@@ -285,6 +299,9 @@ impl fmt::Display for Rule {
             Rule::MaintenanceNotGranted { interface, verb } => {
                 write!(f, "policy does not grant the module `{}.{verb}`", interface.word())
             }
+            Rule::PackageVersion => f.write_str("the resource's effects name the package at another version"),
+            Rule::AfterDenial => f.write_str("a change was denied in this attempt, and none is made after that"),
+            Rule::PackageWords { what } => f.write_str(what),
             Rule::NotAsked { right } => write!(f, "the module does not ask for `{right}` there in `describe`"),
             // The path may be one that the guest does not know, so the text does not name it.
             Rule::NotGranted { access, .. } => write!(f, "policy does not grant the module `files.{}` there", access.word()),

@@ -15,6 +15,7 @@ wasmtime::component::bindgen!({
             import runtime:host/facts@0.1.0;
             import runtime:host/systemd@0.1.0;
             import runtime:host/openrc@0.1.0;
+            import runtime:host/packages@0.1.0;
             import runtime:host/log@0.1.0;
         }
     ",

@@ -6,6 +6,7 @@ use crate::accounts::{GroupChange, NewGroup, NewUser, UserChange};
 use crate::assets::AssetName;
 use crate::files::path::NodePath;
 use crate::grant::Access;
+use crate::packages::{self, Change, Manager, Subject, Transaction};
 use crate::phase::Reach;
 use crate::processes::Command;
 use crate::text::{cut, escape};
@@ -44,6 +45,12 @@ pub enum HostCall {
     AccountsChangeGroup { name: String, change: GroupChange },
     AccountsDeleteGroup { name: String },
     FactsGet { name: String },
+    PackagesQuery { manager: Manager, subjects: Vec<Subject>, candidates: bool },
+    PackagesIndex { manager: Manager },
+    PackagesCompareVersions { manager: Manager },
+    PackagesApply { manager: Manager, transaction: Transaction },
+    PackagesInstallFile { manager: Manager, asset: AssetName, change: Change },
+    PackagesRefreshIndex { manager: Manager },
     LogWrite { level: Level, bytes: usize },
     Systemd(systemd::Call),
     Openrc(openrc::Call),
@@ -89,7 +96,7 @@ pub enum Level {
 
 impl HostCall {
     /// Every function of the WIT that has a variant, as `INTERFACE#FUNCTION` in the WIT's own spelling.
-    pub const WIT_NAMES: [&'static str; 52] = [
+    pub const WIT_NAMES: [&'static str; 58] = [
         "files#[static]object.open",
         "files#[method]object.observe",
         "files#[method]object.read",
@@ -119,6 +126,12 @@ impl HostCall {
         "accounts#change-group",
         "accounts#delete-group",
         "facts#get",
+        "packages#query",
+        "packages#index",
+        "packages#compare-versions",
+        "packages#apply",
+        "packages#install-file",
+        "packages#refresh-index",
         "log#write",
         "systemd#identity",
         "systemd#status",
@@ -176,7 +189,13 @@ impl HostCall {
             HostCall::AccountsChangeGroup { .. } => 26,
             HostCall::AccountsDeleteGroup { .. } => 27,
             HostCall::FactsGet { .. } => 28,
-            HostCall::LogWrite { .. } => 29,
+            HostCall::PackagesQuery { .. } => 29,
+            HostCall::PackagesIndex { .. } => 30,
+            HostCall::PackagesCompareVersions { .. } => 31,
+            HostCall::PackagesApply { .. } => 32,
+            HostCall::PackagesInstallFile { .. } => 33,
+            HostCall::PackagesRefreshIndex { .. } => 34,
+            HostCall::LogWrite { .. } => 35,
             HostCall::Systemd(call) => return call.function.wit_name(),
             HostCall::Openrc(call) => return call.function.wit_name(),
         };
@@ -200,11 +219,14 @@ impl HostCall {
             | HostCall::AccountsFindGroup { .. }
             | HostCall::AccountsReadUser { .. }
             | HostCall::AccountsReadGroup { .. }
+            | HostCall::PackagesCompareVersions { .. }
             | HostCall::FactsGet { .. } => Reach::Metadata,
             HostCall::FilesObjectObserve { detail, .. } if !detail.digest => Reach::Metadata,
             HostCall::FilesObjectObserve { .. }
             | HostCall::FilesObjectRead { .. }
             | HostCall::FilesStagedValidate { .. }
+            | HostCall::PackagesQuery { .. }
+            | HostCall::PackagesIndex { .. }
             | HostCall::AssetsSize { .. }
             | HostCall::AssetsRead { .. }
             | HostCall::ProcessesQuery { .. }
@@ -222,7 +244,10 @@ impl HostCall {
             | HostCall::AccountsDeleteUser { .. }
             | HostCall::AccountsCreateGroup { .. }
             | HostCall::AccountsChangeGroup { .. }
-            | HostCall::AccountsDeleteGroup { .. } => Reach::Change,
+            | HostCall::AccountsDeleteGroup { .. }
+            | HostCall::PackagesApply { .. }
+            | HostCall::PackagesInstallFile { .. } => Reach::Change,
+            HostCall::PackagesRefreshIndex { .. } => Reach::Maintenance,
             HostCall::FilesDiscardStaged { .. } => Reach::Cleanup,
         }
     }
@@ -264,6 +289,12 @@ impl HostCall {
             | HostCall::AccountsChangeGroup { .. }
             | HostCall::AccountsDeleteGroup { .. }
             | HostCall::FactsGet { .. }
+            | HostCall::PackagesQuery { .. }
+            | HostCall::PackagesIndex { .. }
+            | HostCall::PackagesCompareVersions { .. }
+            | HostCall::PackagesApply { .. }
+            | HostCall::PackagesInstallFile { .. }
+            | HostCall::PackagesRefreshIndex { .. }
             | HostCall::LogWrite { .. }
             | HostCall::Systemd(_)
             | HostCall::Openrc(_) => None,
@@ -300,6 +331,12 @@ impl HostCall {
             | HostCall::AccountsChangeGroup { name, .. }
             | HostCall::AccountsDeleteGroup { name }
             | HostCall::FactsGet { name } => escape(name),
+            HostCall::PackagesQuery { subjects, .. } => packages::subjects(subjects),
+            HostCall::PackagesApply { transaction, .. } => packages::changes(&transaction.changes),
+            HostCall::PackagesInstallFile { change, .. } => packages::changes(std::slice::from_ref(change)),
+            HostCall::PackagesIndex { manager }
+            | HostCall::PackagesCompareVersions { manager }
+            | HostCall::PackagesRefreshIndex { manager } => manager.name().to_owned(),
             HostCall::LogWrite { .. } => "the log".to_owned(),
             HostCall::Systemd(call) => call.subject(),
             HostCall::Openrc(call) => call.subject(),

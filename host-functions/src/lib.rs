@@ -60,6 +60,8 @@ pub mod openrc;
 
 pub mod systemd;
 
+pub mod packages;
+
 pub mod log;
 
 pub use context::{HostContext, HostView};

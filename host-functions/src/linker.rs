@@ -19,6 +19,7 @@ pub fn add_to_linker<T: HostView + Send + 'static>(linker: &mut Linker<T>) -> wa
     host::facts::add_to_linker::<T, Data>(linker, T::host)?;
     host::systemd::add_to_linker::<T, Data>(linker, T::host)?;
     host::openrc::add_to_linker::<T, Data>(linker, T::host)?;
+    host::packages::add_to_linker::<T, Data>(linker, T::host)?;
     host::log::add_to_linker::<T, Data>(linker, T::host)
 }
 
@@ -39,7 +40,7 @@ mod tests {
         let engine = wasmtime::Engine::default();
         let mut linker = Linker::<Data>::new(&engine);
         add_to_linker(&mut linker).unwrap();
-        for name in ["types", "files", "assets", "accounts", "processes", "facts", "systemd", "openrc", "log"] {
+        for name in ["types", "files", "assets", "accounts", "processes", "facts", "systemd", "openrc", "packages", "log"] {
             let name = format!("runtime:host/{name}@0.1.0");
             linker.instance(&name).unwrap_or_else(|error| panic!("{name}: {error}"));
         }

@@ -82,12 +82,27 @@ pub(crate) fn all_rights(resource: &str) -> Rights {
             program("run"),
             Ask::Accounts,
             Ask::Facts,
-        ],
+        ]
+        .into_iter()
+        .chain(package_asks())
+        .collect(),
         grant: Arc::new(Grant::requested(true)),
-        effects: vec![effect("/**", &["read", "write"]), effect("/", &["read", "write"]), programs],
+        effects: vec![effect("/**", &["read", "write"]), effect("/", &["read", "write"]), programs, package_effect("demo")],
         assets: BTreeMap::new(),
         had_secrets: false,
     }
+}
+
+/// Every right that can be asked for packages.
+pub(crate) fn package_asks() -> impl Iterator<Item = Ask> {
+    let packages = crate::objects::Interface::Packages;
+    packages.verbs().iter().chain(packages.maintenance()).map(|verb| Ask::parse("packages", verb, "*").unwrap())
+}
+
+/// Everything may be done with this package.
+pub(crate) fn package_effect(name: &str) -> Effect {
+    let verbs = crate::objects::Interface::Packages.verbs();
+    Effect { domain: "package".into(), ..effect(name, verbs) }
 }
 
 /// No rights at all.

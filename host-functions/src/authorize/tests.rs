@@ -15,6 +15,7 @@ use crate::bindings::runtime::host::files::{
     Content as WitContent, Detail as WitDetail, Host as _, HostObject as _, HostStaged as _,
 };
 use crate::bindings::runtime::host::log::{Host as _, Level as WitLevel};
+use crate::bindings::runtime::host::packages::{self, Detail as PackageDetail, Host as _, Manager as WitManager};
 use crate::bindings::runtime::host::processes::{self, Host as _};
 use crate::bindings::runtime::host::systemd::Host as _;
 use crate::bindings::runtime::host::{accounts, assets, openrc, systemd};
@@ -25,7 +26,8 @@ use crate::files::path::NodePath;
 use crate::files::policy::PathPattern;
 use crate::grant::{Access, Ask, Grant};
 use crate::objects::Domain;
-use crate::phase::Phase;
+use crate::packages::{Change, ConfigurationFiles, Manager, Subject, Transaction, Verb};
+use crate::phase::{Phase, Reach};
 use crate::processes::Command;
 use crate::rights::{Rights, Sensitivity};
 use crate::testing::{Attempt, STAGING, all_rights, attributes, digest_of, effect, no_rights};
@@ -110,6 +112,21 @@ fn group_change() -> accounts::GroupChange {
     accounts::GroupChange { id: Some(7), members: None }
 }
 
+const KEEP: packages::ConfigurationFiles = packages::ConfigurationFiles::Keep;
+
+fn package() -> packages::Subject {
+    packages::Subject { name: "demo".into(), architecture: None }
+}
+
+fn installation() -> packages::Change {
+    packages::Change { subject: package(), kind: packages::ChangeKind::Install(None) }
+}
+
+fn removal() -> packages::Transaction {
+    let changes = vec![packages::Change { subject: package(), kind: packages::ChangeKind::Remove }];
+    packages::Transaction { changes, configuration_files: KEEP, change_held: false, recommends: None }
+}
+
 /// Calls the generated host method of each function, and says whether it was refused.
 fn every_method(attempt: &mut Attempt) -> BTreeMap<&'static str, bool> {
     fn refused<T>(result: Result<T, CallError>) -> bool {
@@ -149,6 +166,12 @@ fn every_method(attempt: &mut Attempt) -> BTreeMap<&'static str, bool> {
         ("accounts#create-group", refused(context.create_group("web".into(), new_group()))),
         ("accounts#change-group", refused(context.change_group("web".into(), group_change()))),
         ("accounts#delete-group", refused(context.delete_group("web".into()))),
+        ("packages#query", refused(context.query(WitManager::Apt, vec![package()], PackageDetail::empty()))),
+        ("packages#index", refused(context.index(WitManager::Apt))),
+        ("packages#compare-versions", refused(context.compare_versions(WitManager::Apt, "1".into(), "2".into()))),
+        ("packages#apply", refused(packages::Host::apply(context, WitManager::Apt, removal()))),
+        ("packages#install-file", refused(context.install_file(WitManager::Apt, digest(), installation(), KEEP))),
+        ("packages#refresh-index", refused(context.refresh_index(WitManager::Apt))),
         // Without an error in the WIT, a refusal is a trap.
         ("facts#get", context.get("os".into()).is_err()),
         ("systemd#identity", refused(systemd::Host::identity(context, unit()))),
@@ -226,6 +249,18 @@ fn path(text: &str) -> NodePath {
     NodePath::parse(text.into()).unwrap()
 }
 
+fn demo() -> Subject {
+    Subject { name: "demo".into(), architecture: None }
+}
+
+fn upgrade(version: Option<&str>) -> Change {
+    Change { subject: demo(), verb: Verb::Upgrade, version: version.map(str::to_owned) }
+}
+
+fn of_packages(changes: Vec<Change>) -> Transaction {
+    Transaction { changes, configuration_files: ConfigurationFiles::Keep, change_held: false, recommends: None }
+}
+
 /// One call of each kind.
 fn calls() -> Vec<(&'static str, HostCall)> {
     let digest = digest_of(b"x");
@@ -263,6 +298,15 @@ fn calls() -> Vec<(&'static str, HostCall)> {
         ("change-group", HostCall::AccountsChangeGroup { name: "web".into(), change: GroupChange::default() }),
         ("delete-group", HostCall::AccountsDeleteGroup { name: "web".into() }),
         ("fact", HostCall::FactsGet { name: "os".into() }),
+        ("package query", HostCall::PackagesQuery { manager: Manager::Apt, subjects: vec![demo()], candidates: true }),
+        ("index", HostCall::PackagesIndex { manager: Manager::Apt }),
+        ("compare", HostCall::PackagesCompareVersions { manager: Manager::Apt }),
+        ("transaction", HostCall::PackagesApply { manager: Manager::Apt, transaction: of_packages(vec![upgrade(None)]) }),
+        (
+            "package file",
+            HostCall::PackagesInstallFile { manager: Manager::Apt, asset: AssetName::Plain(digest), change: upgrade(None) },
+        ),
+        ("refresh-index", HostCall::PackagesRefreshIndex { manager: Manager::Apt }),
         ("log", HostCall::LogWrite { level: Level::Info, bytes: 1 }),
     ]
 }
@@ -299,20 +343,20 @@ fn all_for(name: &str) -> Rights {
 
 #[test]
 fn each_phase_allows_its_own_calls() {
-    let metadata = "open, observe, find-user, find-group, user, group, pause, fact, log";
+    let metadata = "open, observe, find-user, find-group, user, group, pause, fact, compare, log";
     let content = format!(
-        "{metadata}, observe digest, read, asset size, asset read, login, password-matches, query, validate"
+        "{metadata}, observe digest, read, asset size, asset read, login, password-matches, query, validate, package query, index"
     );
     let files = "stage, set-attributes, make-directory, make-symlink, remove, commit";
     let accounts = "create-user, change-user, delete-user, create-group, change-group, delete-group";
-    let change = format!("{files}, {accounts}, run");
+    let change = format!("{files}, {accounts}, run, transaction, package file");
     let expected = [
         (Phase::Definition, String::new()),
         (Phase::Inspect, metadata.to_owned()),
         (Phase::Check, content.clone()),
         (Phase::Verify, content.clone()),
         (Phase::Display, content.clone()),
-        (Phase::Perform, content.clone()),
+        (Phase::Perform, format!("{content}, refresh-index")),
         (Phase::Apply, format!("{content}, {change}")),
         (Phase::Recover, format!("{content}, {change}, discard")),
     ];
@@ -328,7 +372,9 @@ fn each_phase_allows_its_own_calls() {
 #[test]
 fn a_change_needs_an_open_intent_and_nothing_else_does() {
     for (name, call) in calls() {
-        let without = ask(&all_for(name), Phase::Recover, false, &call);
+        // A shared action has a phase of its own.
+        let phase = if call.reach() == Reach::Maintenance { Phase::Perform } else { Phase::Recover };
+        let without = ask(&all_for(name), phase, false, &call);
         if call.changes() {
             assert_eq!(without.unwrap_err().rule, Rule::NoIntent, "{name}");
         } else {
@@ -470,4 +516,33 @@ fn an_account_takes_its_own_rights_and_each_group_that_is_joined_another() {
     other.assets.clear();
     let matches = HostCall::AccountsPasswordMatches { name: "web".into(), secret: SECRET.parse().unwrap() };
     assert_eq!(rule(&other, &matches), Err(Rule::AssetNotListed));
+}
+
+#[test]
+fn a_package_is_named_by_effects_asks_and_grant_with_its_verb_and_its_version() {
+    let call = |change: Change| HostCall::PackagesApply { manager: Manager::Apt, transaction: of_packages(vec![change]) };
+    let rule = |rights: &Rights, change: Change| ask(rights, Phase::Apply, true, &call(change)).map_err(|denial| denial.rule);
+    let only = |verbs: &[&str]| Effect { domain: "package".into(), ..effect("demo", verbs) };
+    let verb = |verb| Rule::ObjectEffects { domain: Domain::Package, verb };
+    let other = Change { subject: Subject { name: "other".into(), architecture: None }, ..upgrade(None) };
+    assert_eq!(rule(&rights(), other), Err(verb("upgrade")));
+    assert_eq!(rule(&Rights { effects: vec![only(&["install"])], ..rights() }, upgrade(None)), Err(verb("upgrade")));
+    let at_two = Rights { effects: vec![Effect { qualifier: Some("2.0".into()), ..only(&["upgrade"]) }], ..rights() };
+    assert_eq!(rule(&at_two, upgrade(Some("2.0"))), Ok(()));
+    assert_eq!(rule(&at_two, upgrade(Some("3.0"))), Err(Rule::PackageVersion));
+    assert_eq!(rule(&at_two, upgrade(None)), Err(Rule::PackageVersion), "the candidate may be any");
+    assert_eq!(
+        rule(&Rights { asks: vec![], ..rights() }, upgrade(None)),
+        Err(Rule::NotAsked { right: "packages.upgrade".into() })
+    );
+    let held = HostCall::PackagesApply {
+        manager: Manager::Apt,
+        transaction: Transaction { change_held: true, ..of_packages(vec![upgrade(None)]) },
+    };
+    let no_word = Rights { effects: vec![only(&["upgrade"])], ..rights() };
+    assert_eq!(ask(&no_word, Phase::Apply, true, &held).unwrap_err().rule, verb("unhold"));
+    let ungranted = Rights { grant: Arc::new(Grant::none()), ..rights() };
+    let denial = ask(&ungranted, Phase::Apply, true, &call(upgrade(None))).unwrap_err();
+    let row = denial.row.unwrap();
+    assert!(row.contains("names = [\"demo\"]") && row.contains("verbs = [\"upgrade\"]"), "{row}");
 }

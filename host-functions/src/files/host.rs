@@ -94,7 +94,9 @@ impl files::HostObject for HostContext {
         let object = self.object(&object)?;
         let call = HostCall::FilesObjectRemove { path: object.path.clone(), recursive };
         self.authorize(&call)?;
-        self.remove_object(&call, &object, recursive)
+        let removed = self.remove_object(&call, &object, recursive);
+        self.node().packages().file_changed(object.path.as_bytes());
+        removed
     }
 
     fn drop(&mut self, object: Resource<Object>) -> wasmtime::Result<()> {
@@ -114,12 +116,13 @@ impl files::HostStaged for HostContext {
 
     fn commit(&mut self, staged: Resource<Staged>) -> Result<(), CallError> {
         let path = self.table.get(&staged)?.path.clone();
-        let call = HostCall::FilesStagedCommit { path };
+        let call = HostCall::FilesStagedCommit { path: path.clone() };
         self.authorize(&call)?;
         // Out of the table for as long as both are needed, and back in under the same handle.
         let mut table = std::mem::take(&mut self.table);
         let result = table.get_mut(&staged).map_err(CallError::from).and_then(|staged| self.commit_staged(&call, staged));
         self.table = table;
+        self.node().packages().file_changed(path.as_bytes());
         result
     }
 

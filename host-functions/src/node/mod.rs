@@ -15,6 +15,7 @@ use crate::audit::AuditTrail;
 use crate::facts;
 use crate::facts::{Facts, FactsError};
 use crate::openrc::Openrc;
+use crate::packages::cache::PackageCache;
 use crate::processes::native::Runner;
 use crate::systemd::Systemd;
 use protected::Protected;
@@ -31,6 +32,7 @@ pub struct Node {
     openrc: Openrc,
     protected: Protected,
     registry: Registry,
+    packages: PackageCache,
     audit: AuditTrail,
     runner: Runner,
 }
@@ -77,6 +79,7 @@ impl Node {
             openrc: Openrc::new(running),
             protected: protected_objects,
             registry: Registry::default(),
+            packages: PackageCache::default(),
             audit: AuditTrail::default(),
             runner: Runner::this_program(),
         };
@@ -138,6 +141,11 @@ impl Node {
 
     pub(crate) fn protected(&self) -> &Protected {
         &self.protected
+    }
+
+    /// What is known of the node's packages.
+    pub(crate) fn packages(&self) -> &PackageCache {
+        &self.packages
     }
 
     pub(crate) fn registry(&self) -> &Registry {

@@ -89,7 +89,7 @@ pub use bindings::exports::runtime::module::lifecycle::{
     Action, Change, Conflict, ContentChange, Context, EffectClass, Failure, InterruptedOperation, LifecycleError,
     OperationReason, Outcome, Prior, Safety,
 };
-pub use bindings::runtime::host::{accounts, assets, facts, files, openrc, systemd, types::HostError};
+pub use bindings::runtime::host::{accounts, assets, facts, files, openrc, packages, systemd, types::HostError};
 pub use bindings::runtime::module::catalog_view::{CatalogView, Peer};
 pub use bindings::runtime::module::types::{AssetRef, Claim, Diagnostic, Digest, Effect, Footprint, ResourceId};
 pub use block::Block;

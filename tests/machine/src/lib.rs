@@ -19,6 +19,7 @@ mod debian;
 mod machine;
 mod output;
 mod program;
+pub mod repositories;
 mod system;
 
 #[cfg(test)]

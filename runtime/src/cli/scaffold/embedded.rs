@@ -67,6 +67,7 @@ pub(super) const COPIES: &[File] = &[
     ("wit/deps/host/files.wit", include_str!("../../../../wit/deps/host/files.wit")),
     ("wit/deps/host/log.wit", include_str!("../../../../wit/deps/host/log.wit")),
     ("wit/deps/host/processes.wit", include_str!("../../../../wit/deps/host/processes.wit")),
+    ("wit/deps/host/packages.wit", include_str!("../../../../wit/deps/host/packages.wit")),
     ("wit/deps/host/types.wit", include_str!("../../../../wit/deps/host/types.wit")),
     ("wit/lifecycle.wit", include_str!("../../../../wit/lifecycle.wit")),
     ("wit/parameters.wit", include_str!("../../../../wit/parameters.wit")),

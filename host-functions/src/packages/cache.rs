@@ -1,0 +1,134 @@
+//! What a run knows of the node's packages, read once and again only after something may have changed them.
+//!
+//! One table a manager. Whoever changes packages, or may have, calls [`PackageCache::invalidate`]; a reading that was under way at that moment is
+//! not kept. What verifies a change never asks here.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
+
+use super::backend::backend;
+use super::table::Table;
+use super::tools::Tools;
+use super::{Manager, Subject};
+use crate::error::CallError;
+
+/// How often a lock of the host's own is tried.
+const INTERVAL: Duration = Duration::from_millis(5);
+
+/// Where the managers have their settings, and the databases that other tools may write to.
+const SETTINGS: [&[u8]; 8] =
+    [b"/etc/apt", b"/etc/dnf", b"/etc/yum", b"/etc/zypp", b"/etc/pacman", b"/etc/apk", b"/var/lib/dpkg", b"/var/lib/rpm"];
+
+/// What is known of the packages of one node.
+#[derive(Debug, Default)]
+pub(crate) struct PackageCache {
+    /// Counts what may have changed packages.
+    generation: AtomicU64,
+    known: Mutex<BTreeMap<Manager, Known>>,
+    /// Held by the one transaction that runs at a time.
+    transaction: Mutex<()>,
+}
+
+#[derive(Debug)]
+struct Known {
+    generation: u64,
+    table: Arc<Table>,
+    candidates: BTreeMap<Subject, Option<String>>,
+}
+
+/// Packages as they are, and the candidates that were asked for.
+pub(super) struct Reading {
+    pub table: Arc<Table>,
+    /// In the order of the subjects; empty if they were not asked for.
+    pub candidates: Vec<Option<String>>,
+}
+
+impl PackageCache {
+    /// Forgets everything: packages may have changed.
+    pub(crate) fn invalidate(&self) {
+        self.generation.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Forgets everything if a file is one of a manager's settings: they decide which version it would install.
+    pub(crate) fn file_changed(&self, path: &[u8]) {
+        if SETTINGS.iter().any(|folder| path.starts_with(folder)) {
+            self.invalidate();
+        }
+    }
+
+    /// Waits until no other transaction of this run is under way.
+    ///
+    /// # Errors
+    /// `deadline`.
+    pub(super) fn begin(&self, deadline: Instant) -> Result<MutexGuard<'_, ()>, CallError> {
+        acquire(&self.transaction, deadline)
+    }
+
+    /// What is known, read if it is not.
+    pub(super) fn read(
+        &self,
+        tools: &dyn Tools,
+        manager: Manager,
+        subjects: &[Subject],
+        with_candidates: bool,
+    ) -> Result<Reading, CallError> {
+        let mut known = acquire(&self.known, tools.deadline())?;
+        let generation = self.generation.load(Ordering::SeqCst);
+        if known.get(&manager).is_none_or(|known| known.generation != generation) {
+            let table = Arc::new(backend(manager).read(tools)?);
+            known.insert(manager, Known { generation, table, candidates: BTreeMap::new() });
+        }
+        let Some(entry) = known.get_mut(&manager) else { return Err(CallError::Other("what was read is gone".into())) };
+        let candidates = if with_candidates { entry.candidates(tools, manager, subjects)? } else { Vec::new() };
+        Ok(Reading { table: Arc::clone(&entry.table), candidates })
+    }
+}
+
+impl Known {
+    /// The candidates of these subjects. The first time those of all installed packages are asked for with them, in one call.
+    fn candidates(
+        &mut self,
+        tools: &dyn Tools,
+        manager: Manager,
+        subjects: &[Subject],
+    ) -> Result<Vec<Option<String>>, CallError> {
+        let missing: Vec<Subject> = subjects.iter().filter(|subject| !self.candidates.contains_key(subject)).cloned().collect();
+        if !missing.is_empty() {
+            let mut asked = missing;
+            if self.candidates.is_empty() {
+                let plain = |name: &str| Subject { name: name.to_owned(), architecture: None };
+                asked.extend(self.table.names().filter(|name| manager.check_name(name).is_ok()).map(plain));
+                asked.sort();
+                asked.dedup();
+            }
+            let found = backend(manager).candidates(tools, &asked)?;
+            self.candidates.extend(asked.into_iter().zip(found));
+        }
+        Ok(subjects.iter().map(|subject| self.candidates.get(subject).cloned().flatten()).collect())
+    }
+}
+
+/// What is there now, whatever was read before.
+pub(super) fn read_anew(
+    tools: &dyn Tools,
+    manager: Manager,
+    subjects: &[Subject],
+    with_candidates: bool,
+) -> Result<Reading, CallError> {
+    let table = Arc::new(backend(manager).read(tools)?);
+    let candidates = if with_candidates { backend(manager).candidates(tools, subjects)? } else { Vec::new() };
+    Ok(Reading { table, candidates })
+}
+
+fn acquire<T>(mutex: &Mutex<T>, deadline: Instant) -> Result<MutexGuard<'_, T>, CallError> {
+    loop {
+        match mutex.try_lock() {
+            Ok(guard) => return Ok(guard),
+            Err(TryLockError::Poisoned(poisoned)) => return Ok(PoisonError::into_inner(poisoned)),
+            Err(TryLockError::WouldBlock) if Instant::now() >= deadline => return Err(CallError::Deadline),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(INTERVAL),
+        }
+    }
+}
