@@ -13,7 +13,7 @@ use crate::objects::{Domain, Interface};
 use crate::phase::{Phase, Reach};
 use crate::rights::Rights;
 use crate::text::escape_bytes;
-use crate::{accounts, assets, facts, files};
+use crate::{accounts, assets, backends, facts, files};
 
 /// What a call is held against: the rights of the attempt and where the attempt is.
 #[derive(Debug, Clone, Copy)]
@@ -121,6 +121,8 @@ pub enum Rule {
     SensitiveContent,
     /// Not the staging name recorded for this operation.
     StagingName,
+    /// The resource's type has no providers, so there is none to call.
+    NoProvider,
     /// Another resource of the run holds the same object under another path.
     Held {
         /// That resource.
@@ -185,6 +187,13 @@ fn by_interface(standing: &Standing<'_>, call: &HostCall, resolved: Option<&[u8]
         HostCall::AssetsRead { asset, .. } => assets::policy::permit(standing, asset, Use::Bytes),
         HostCall::AccountsFindUser { .. } | HostCall::AccountsFindGroup { .. } => accounts::policy::permit(standing),
         HostCall::FactsGet { .. } => facts::policy::permit(standing),
+        HostCall::BackendsSelected
+        | HostCall::BackendsInspect
+        | HostCall::BackendsRead
+        | HostCall::BackendsApply
+        | HostCall::BackendsRefresh
+        | HostCall::BackendsPerform { .. }
+        | HostCall::BackendsRecover => backends::policy::permit(standing),
         // A message touches nothing; its size is capped where it is written.
         HostCall::LogWrite { .. } => Ok(()),
     }
@@ -276,6 +285,7 @@ impl fmt::Display for Rule {
             Rule::SensitiveAsset => f.write_str("the asset is sensitive"),
             Rule::SensitiveContent => f.write_str("the resource has sensitive assets, and its content may be one of them"),
             Rule::StagingName => f.write_str("it is not the staging name recorded for this operation"),
+            Rule::NoProvider => f.write_str("no provider was selected for the resource"),
             Rule::Held { by, path } => write!(f, "`{by}` holds the same object as `{path}`"),
         }
     }

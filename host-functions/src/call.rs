@@ -28,6 +28,13 @@ pub enum HostCall {
     AccountsFindGroup { name: String },
     FactsGet { name: String },
     LogWrite { level: Level, bytes: usize },
+    BackendsSelected,
+    BackendsInspect,
+    BackendsRead,
+    BackendsApply,
+    BackendsRefresh,
+    BackendsPerform { action: String },
+    BackendsRecover,
 }
 
 /// What `files.object.observe` should also find out.
@@ -70,7 +77,7 @@ pub enum Level {
 
 impl HostCall {
     /// Every function of the WIT that has a variant, as `INTERFACE#FUNCTION` in the WIT's own spelling.
-    pub const WIT_NAMES: [&'static str; 16] = [
+    pub const WIT_NAMES: [&'static str; 23] = [
         "files#[static]object.open",
         "files#[method]object.observe",
         "files#[method]object.read",
@@ -87,6 +94,13 @@ impl HostCall {
         "accounts#find-group",
         "facts#get",
         "log#write",
+        "backends#selected",
+        "backends#inspect",
+        "backends#read",
+        "backends#apply",
+        "backends#refresh",
+        "backends#perform",
+        "backends#recover",
     ];
 
     /// The function's name in the WIT, as in [`HostCall::WIT_NAMES`].
@@ -108,6 +122,13 @@ impl HostCall {
             HostCall::AccountsFindGroup { .. } => 13,
             HostCall::FactsGet { .. } => 14,
             HostCall::LogWrite { .. } => 15,
+            HostCall::BackendsSelected => 16,
+            HostCall::BackendsInspect => 17,
+            HostCall::BackendsRead => 18,
+            HostCall::BackendsApply => 19,
+            HostCall::BackendsRefresh => 20,
+            HostCall::BackendsPerform { .. } => 21,
+            HostCall::BackendsRecover => 22,
         };
         Self::WIT_NAMES[index]
     }
@@ -124,19 +145,25 @@ impl HostCall {
             HostCall::FilesObjectOpen { .. }
             | HostCall::AccountsFindUser { .. }
             | HostCall::AccountsFindGroup { .. }
-            | HostCall::FactsGet { .. } => Reach::Metadata,
+            | HostCall::FactsGet { .. }
+            | HostCall::BackendsSelected
+            | HostCall::BackendsInspect => Reach::Metadata,
             HostCall::FilesObjectObserve { detail, .. } if !detail.digest => Reach::Metadata,
             HostCall::FilesObjectObserve { .. }
             | HostCall::FilesObjectRead { .. }
             | HostCall::AssetsSize { .. }
-            | HostCall::AssetsRead { .. } => Reach::Content,
+            | HostCall::AssetsRead { .. }
+            | HostCall::BackendsRead => Reach::Content,
             HostCall::FilesObjectStage { .. }
             | HostCall::FilesObjectSetAttributes { .. }
             | HostCall::FilesObjectMakeDirectory { .. }
             | HostCall::FilesObjectMakeSymlink { .. }
             | HostCall::FilesObjectRemove { .. }
-            | HostCall::FilesStagedCommit { .. } => Reach::Change,
-            HostCall::FilesDiscardStaged { .. } => Reach::Cleanup,
+            | HostCall::FilesStagedCommit { .. }
+            | HostCall::BackendsApply
+            | HostCall::BackendsRefresh => Reach::Change,
+            HostCall::FilesDiscardStaged { .. } | HostCall::BackendsRecover => Reach::Cleanup,
+            HostCall::BackendsPerform { .. } => Reach::Maintenance,
         }
     }
 
@@ -163,7 +190,14 @@ impl HostCall {
             | HostCall::AccountsFindUser { .. }
             | HostCall::AccountsFindGroup { .. }
             | HostCall::FactsGet { .. }
-            | HostCall::LogWrite { .. } => None,
+            | HostCall::LogWrite { .. }
+            | HostCall::BackendsSelected
+            | HostCall::BackendsInspect
+            | HostCall::BackendsRead
+            | HostCall::BackendsApply
+            | HostCall::BackendsRefresh
+            | HostCall::BackendsPerform { .. }
+            | HostCall::BackendsRecover => None,
         }
     }
 
@@ -186,6 +220,13 @@ impl HostCall {
                 escape(name)
             }
             HostCall::LogWrite { .. } => "the log".to_owned(),
+            HostCall::BackendsSelected
+            | HostCall::BackendsInspect
+            | HostCall::BackendsRead
+            | HostCall::BackendsApply
+            | HostCall::BackendsRefresh
+            | HostCall::BackendsRecover => "the provider".to_owned(),
+            HostCall::BackendsPerform { action } => escape(action),
             _ => self.path().map(|(_, path)| path.to_string()).unwrap_or_default(),
         };
         cut(subject, 512)

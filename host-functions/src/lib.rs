@@ -56,6 +56,8 @@ pub mod facts;
 
 pub mod log;
 
+pub mod backends;
+
 pub use context::{HostContext, HostView};
 pub use linker::add_to_linker;
 pub use node::Node;

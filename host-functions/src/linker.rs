@@ -16,7 +16,9 @@ pub fn add_to_linker<T: HostView + Send + 'static>(linker: &mut Linker<T>) -> wa
     host::assets::add_to_linker::<T, Data>(linker, T::host)?;
     host::accounts::add_to_linker::<T, Data>(linker, T::host)?;
     host::facts::add_to_linker::<T, Data>(linker, T::host)?;
-    host::log::add_to_linker::<T, Data>(linker, T::host)
+    host::log::add_to_linker::<T, Data>(linker, T::host)?;
+    host::backend_types::add_to_linker::<T, Data>(linker, T::host)?;
+    host::backends::add_to_linker::<T, Data>(linker, T::host)
 }
 
 #[cfg(test)]
@@ -36,7 +38,7 @@ mod tests {
         let engine = wasmtime::Engine::default();
         let mut linker = Linker::<Data>::new(&engine);
         add_to_linker(&mut linker).unwrap();
-        for name in ["types", "files", "assets", "accounts", "facts", "log"] {
+        for name in ["types", "files", "assets", "accounts", "facts", "log", "backend-types", "backends"] {
             let name = format!("runtime:host/{name}@0.1.0");
             linker.instance(&name).unwrap_or_else(|error| panic!("{name}: {error}"));
         }

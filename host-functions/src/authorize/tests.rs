@@ -10,6 +10,8 @@ use crate::assets::AssetName;
 use crate::audit::Verdict;
 use crate::bindings::runtime::host::accounts::Host as _;
 use crate::bindings::runtime::host::assets;
+use crate::bindings::runtime::host::backend_types::{BackendError, Interrupted, OperationReason};
+use crate::bindings::runtime::host::backends;
 use crate::bindings::runtime::host::facts::Host as _;
 use crate::bindings::runtime::host::files::{
     Content as WitContent, Detail as WitDetail, Host as _, HostObject as _, HostStaged as _,
@@ -43,6 +45,23 @@ fn every_function_of_the_wit_is_a_host_call() {
     assert_eq!(ours.len(), HostCall::WIT_NAMES.len(), "a name stands twice");
 }
 
+/// The answer of a function that has nothing to wait for.
+fn now<T>(future: impl Future<Output = T>) -> T {
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    match std::pin::pin!(future).poll(&mut context) {
+        std::task::Poll::Ready(answer) => answer,
+        std::task::Poll::Pending => panic!("it waits"),
+    }
+}
+
+fn backend_refused<T>(answer: wasmtime::Result<Result<T, BackendError>>) -> bool {
+    matches!(answer, Ok(Err(BackendError::Denied(_))))
+}
+
+fn interrupted() -> Interrupted {
+    Interrupted { staging_name: STAGING.into(), reason: OperationReason::Converge }
+}
+
 /// Calls the generated host method of each function, and says whether it was refused.
 fn every_method(attempt: &mut Attempt) -> BTreeMap<&'static str, bool> {
     fn refused<T>(result: Result<T, CallError>) -> bool {
@@ -71,6 +90,13 @@ fn every_method(attempt: &mut Attempt) -> BTreeMap<&'static str, bool> {
         // Without an error in the WIT, a refusal is a trap.
         ("facts#get", context.get("os".into()).is_err()),
         ("log#write", context.write(WitLevel::Info, "x".into()).is_err()),
+        ("backends#selected", refused(now(backends::Host::selected(context)))),
+        ("backends#inspect", backend_refused(now(backends::Host::inspect(context, "{}".into())))),
+        ("backends#read", backend_refused(now(backends::Host::read(context, "{}".into())))),
+        ("backends#apply", backend_refused(now(backends::Host::apply(context, "{}".into(), "{}".into())))),
+        ("backends#refresh", backend_refused(now(backends::Host::refresh(context, "{}".into())))),
+        ("backends#perform", backend_refused(now(backends::Host::perform(context, "x".into(), "{}".into())))),
+        ("backends#recover", backend_refused(now(backends::Host::recover(context, "{}".into(), interrupted())))),
     ])
 }
 
@@ -144,12 +170,18 @@ fn calls() -> Vec<(&'static str, HostCall)> {
         ("find-group", HostCall::AccountsFindGroup { name: "root".into() }),
         ("fact", HostCall::FactsGet { name: "os".into() }),
         ("log", HostCall::LogWrite { level: Level::Info, bytes: 1 }),
+        ("backend selected", HostCall::BackendsSelected),
+        ("backend read", HostCall::BackendsRead),
+        ("backend apply", HostCall::BackendsApply),
+        ("backend perform", HostCall::BackendsPerform { action: "x".into() }),
+        ("backend recover", HostCall::BackendsRecover),
     ]
 }
 
 fn rights() -> Rights {
     let mut rights = all_rights("file.a");
     rights.assets.insert(AssetName::Plain(digest_of(b"x")), Sensitivity::Plain);
+    rights.provider = Some("apt".into());
     rights
 }
 
@@ -159,9 +191,9 @@ fn ask(rights: &Rights, phase: Phase, intent_open: bool, call: &HostCall) -> Res
 
 #[test]
 fn each_phase_allows_its_own_calls() {
-    let metadata = "open, observe, find-user, find-group, fact, log";
-    let content = format!("{metadata}, observe digest, read, asset size, asset read");
-    let change = "stage, set-attributes, make-directory, make-symlink, remove, commit";
+    let metadata = "open, observe, find-user, find-group, fact, log, backend selected";
+    let content = format!("{metadata}, observe digest, read, asset size, asset read, backend read");
+    let change = "stage, set-attributes, make-directory, make-symlink, remove, commit, backend apply";
     let expected = [
         (Phase::Definition, String::new()),
         (Phase::Inspect, metadata.to_owned()),
@@ -170,7 +202,7 @@ fn each_phase_allows_its_own_calls() {
         (Phase::Display, content.clone()),
         (Phase::Perform, content.clone()),
         (Phase::Apply, format!("{content}, {change}")),
-        (Phase::Recover, format!("{content}, {change}, discard")),
+        (Phase::Recover, format!("{content}, {change}, discard, backend recover")),
     ];
     assert_eq!(expected.len(), Phase::ALL.len());
     for (phase, allowed) in expected {
