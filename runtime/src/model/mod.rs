@@ -12,6 +12,8 @@ pub mod facts;
 pub mod ids;
 pub mod key;
 pub mod kind;
+pub mod managed;
+pub mod provider;
 pub mod report;
 pub mod secret;
 pub mod units;
