@@ -98,7 +98,7 @@ fn new_writes_a_crate_once() {
     assert_snapshot!(node.run(&["module", "new", "greeting"]), @r"
     exit 0
     --- stderr
-    wrote a crate for `greeting` to `greeting`, 57 files
+    wrote a crate for `greeting` to `greeting`, 66 files
     next: change `src/lib.rs`, then
       cargo test --lib --manifest-path greeting/Cargo.toml
       runtime module build greeting -o greeting.wasm

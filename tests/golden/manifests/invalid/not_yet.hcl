@@ -9,9 +9,7 @@ variable "v" {
 }
 resource "file" "a" {
   meta {
-    notify    = [file.b]
-    subscribe = [file.b]
-    provider  = "posix"
+    health = 1
   }
 }
 resource "file" "b" {}
