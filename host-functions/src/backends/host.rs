@@ -157,7 +157,11 @@ mod tests {
         let rights = Rights { provider: Some("writer".into()), ..all_rights("thing.a") };
         let mut attempt = Attempt::with(rights);
         let module = Module { name: "thing_writer".into(), digest: "sha256:x".into() };
-        let rights = Rights { module, effects: vec![effect("/srv", &["read", "write"])], ..all_rights("thing.a") };
+        let rights = Rights {
+            module,
+            effects: vec![effect("/srv", &["read", "write"]), effect("/etc", &["read"])],
+            ..all_rights("thing.a")
+        };
         let node = Arc::clone(attempt.context.node());
         let own = attempt_on(node, rights, Arc::new(TestAssets::default()), attempt.gate.clone());
         attempt.context.set_backend(Box::new(Writer { own, path }));
