@@ -15,6 +15,8 @@ pub const MAX_RECORDS: usize = 10_000;
 pub struct Record {
     /// The resource whose attempt made it.
     pub resource: String,
+    /// The module that made it: of its resource type, or of the provider that was selected.
+    pub module: String,
     /// Where the attempt was.
     pub phase: Phase,
     /// The function, `files.object.stage`.
@@ -51,11 +53,11 @@ struct Inner {
 impl AuditTrail {
     /// Adds a record.
     pub fn add(&self, record: Record) {
-        let Record { resource, phase, call, subject, verdict } = &record;
+        let Record { resource, module, phase, call, subject, verdict } = &record;
         match verdict {
-            Verdict::Allowed => tracing::trace!(%resource, %phase, %call, %subject, "host call"),
-            Verdict::Denied(rule) => tracing::warn!(%resource, %phase, %call, %subject, %rule, "host call denied"),
-            Verdict::TooLate => tracing::warn!(%resource, %phase, %call, %subject, "host call after the deadline"),
+            Verdict::Allowed => tracing::trace!(%resource, %module, %phase, %call, %subject, "host call"),
+            Verdict::Denied(rule) => tracing::warn!(%resource, %module, %phase, %call, %subject, %rule, "host call denied"),
+            Verdict::TooLate => tracing::warn!(%resource, %module, %phase, %call, %subject, "host call after the deadline"),
         }
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         if inner.records.len() == MAX_RECORDS {
@@ -82,6 +84,7 @@ mod tests {
         for index in 0..MAX_RECORDS + 3 {
             trail.add(Record {
                 resource: "t.a".into(),
+                module: "t".into(),
                 phase: Phase::Check,
                 call: "facts.get".into(),
                 subject: index.to_string(),

@@ -14,7 +14,7 @@ use crate::phase::{Phase, Reach};
 use crate::processes::policy::Verb;
 use crate::rights::Rights;
 use crate::text::escape_bytes;
-use crate::{accounts, assets, facts, files, openrc, packages, processes, systemd};
+use crate::{accounts, assets, backends, facts, files, openrc, packages, processes, systemd};
 
 /// What a call is held against: the rights of the attempt and where the attempt is.
 #[derive(Debug, Clone, Copy)]
@@ -133,6 +133,8 @@ pub enum Rule {
     ForeignSecret,
     /// Not the staging name recorded for this operation.
     StagingName,
+    /// The resource's type has no providers, so there is none to call.
+    NoProvider,
     /// Another resource of the run holds the same object under another path.
     Held {
         /// That resource.
@@ -212,6 +214,13 @@ fn by_interface(standing: &Standing<'_>, call: &HostCall, resolved: Option<&[u8]
         | HostCall::AccountsChangeGroup { .. }
         | HostCall::AccountsDeleteGroup { .. } => accounts::policy::permit(standing, call),
         HostCall::FactsGet { .. } => facts::policy::permit(standing),
+        HostCall::BackendsSelected
+        | HostCall::BackendsInspect
+        | HostCall::BackendsRead
+        | HostCall::BackendsApply
+        | HostCall::BackendsRefresh
+        | HostCall::BackendsPerform { .. }
+        | HostCall::BackendsRecover => backends::policy::permit(standing),
         HostCall::PackagesQuery { subjects, .. } => packages::policy::permit_query(standing, subjects),
         HostCall::PackagesIndex { .. } | HostCall::PackagesCompareVersions { .. } => packages::policy::permit_look(standing),
         HostCall::PackagesApply { transaction, .. } => packages::policy::permit_transaction(standing, transaction),
@@ -314,6 +323,7 @@ impl fmt::Display for Rule {
             Rule::SensitiveContent => f.write_str("the resource has sensitive assets, and its content may be one of them"),
             Rule::ForeignSecret => f.write_str("the sensitive value belongs to another resource"),
             Rule::StagingName => f.write_str("it is not the staging name recorded for this operation"),
+            Rule::NoProvider => f.write_str("no provider was selected for the resource"),
             Rule::Held { by, path } => write!(f, "`{by}` holds the same object as `{path}`"),
         }
     }

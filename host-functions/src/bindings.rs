@@ -17,12 +17,14 @@ wasmtime::component::bindgen!({
             import runtime:host/openrc@0.1.0;
             import runtime:host/packages@0.1.0;
             import runtime:host/log@0.1.0;
+            import runtime:host/backends@0.1.0;
         }
     ",
     path: "../wit/deps/host",
     world: "runtime:host-functions/host",
     // Calls run on the attempt's own thread, so they may block it; a refusal that the WIT has no error for is a trap.
-    imports: { default: trappable },
+    // A provider is a guest of its own, whose calls are awaited.
+    imports: { "runtime:host/backends": async | trappable, default: trappable },
     trappable_error_type: { "runtime:host/types.host-error" => crate::error::CallError },
     with: {
         "runtime:host/files.object": crate::files::Object,

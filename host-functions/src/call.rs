@@ -54,6 +54,13 @@ pub enum HostCall {
     LogWrite { level: Level, bytes: usize },
     Systemd(systemd::Call),
     Openrc(openrc::Call),
+    BackendsSelected,
+    BackendsInspect,
+    BackendsRead,
+    BackendsApply,
+    BackendsRefresh,
+    BackendsPerform { action: String },
+    BackendsRecover,
 }
 
 /// What `files.object.observe` should also find out.
@@ -96,7 +103,7 @@ pub enum Level {
 
 impl HostCall {
     /// Every function of the WIT that has a variant, as `INTERFACE#FUNCTION` in the WIT's own spelling.
-    pub const WIT_NAMES: [&'static str; 58] = [
+    pub const WIT_NAMES: [&'static str; 65] = [
         "files#[static]object.open",
         "files#[method]object.observe",
         "files#[method]object.read",
@@ -155,6 +162,13 @@ impl HostCall {
         "openrc#zap",
         "openrc#add",
         "openrc#remove",
+        "backends#selected",
+        "backends#inspect",
+        "backends#read",
+        "backends#apply",
+        "backends#refresh",
+        "backends#perform",
+        "backends#recover",
     ];
 
     /// The function's name in the WIT, as in [`HostCall::WIT_NAMES`].
@@ -196,6 +210,13 @@ impl HostCall {
             HostCall::PackagesInstallFile { .. } => 33,
             HostCall::PackagesRefreshIndex { .. } => 34,
             HostCall::LogWrite { .. } => 35,
+            HostCall::BackendsSelected => 58,
+            HostCall::BackendsInspect => 59,
+            HostCall::BackendsRead => 60,
+            HostCall::BackendsApply => 61,
+            HostCall::BackendsRefresh => 62,
+            HostCall::BackendsPerform { .. } => 63,
+            HostCall::BackendsRecover => 64,
             HostCall::Systemd(call) => return call.function.wit_name(),
             HostCall::Openrc(call) => return call.function.wit_name(),
         };
@@ -220,7 +241,9 @@ impl HostCall {
             | HostCall::AccountsReadUser { .. }
             | HostCall::AccountsReadGroup { .. }
             | HostCall::PackagesCompareVersions { .. }
-            | HostCall::FactsGet { .. } => Reach::Metadata,
+            | HostCall::FactsGet { .. }
+            | HostCall::BackendsSelected
+            | HostCall::BackendsInspect => Reach::Metadata,
             HostCall::FilesObjectObserve { detail, .. } if !detail.digest => Reach::Metadata,
             HostCall::FilesObjectObserve { .. }
             | HostCall::FilesObjectRead { .. }
@@ -231,7 +254,8 @@ impl HostCall {
             | HostCall::AssetsRead { .. }
             | HostCall::ProcessesQuery { .. }
             | HostCall::AccountsReadLogin { .. }
-            | HostCall::AccountsPasswordMatches { .. } => Reach::Content,
+            | HostCall::AccountsPasswordMatches { .. }
+            | HostCall::BackendsRead => Reach::Content,
             HostCall::FilesObjectStage { .. }
             | HostCall::FilesObjectSetAttributes { .. }
             | HostCall::FilesObjectMakeDirectory { .. }
@@ -246,9 +270,11 @@ impl HostCall {
             | HostCall::AccountsChangeGroup { .. }
             | HostCall::AccountsDeleteGroup { .. }
             | HostCall::PackagesApply { .. }
-            | HostCall::PackagesInstallFile { .. } => Reach::Change,
-            HostCall::PackagesRefreshIndex { .. } => Reach::Maintenance,
-            HostCall::FilesDiscardStaged { .. } => Reach::Cleanup,
+            | HostCall::PackagesInstallFile { .. }
+            | HostCall::BackendsApply
+            | HostCall::BackendsRefresh => Reach::Change,
+            HostCall::FilesDiscardStaged { .. } | HostCall::BackendsRecover => Reach::Cleanup,
+            HostCall::PackagesRefreshIndex { .. } | HostCall::BackendsPerform { .. } => Reach::Maintenance,
         }
     }
 
@@ -289,6 +315,13 @@ impl HostCall {
             | HostCall::AccountsChangeGroup { .. }
             | HostCall::AccountsDeleteGroup { .. }
             | HostCall::FactsGet { .. }
+            | HostCall::BackendsSelected
+            | HostCall::BackendsInspect
+            | HostCall::BackendsRead
+            | HostCall::BackendsApply
+            | HostCall::BackendsRefresh
+            | HostCall::BackendsPerform { .. }
+            | HostCall::BackendsRecover
             | HostCall::PackagesQuery { .. }
             | HostCall::PackagesIndex { .. }
             | HostCall::PackagesCompareVersions { .. }
@@ -340,6 +373,13 @@ impl HostCall {
             HostCall::LogWrite { .. } => "the log".to_owned(),
             HostCall::Systemd(call) => call.subject(),
             HostCall::Openrc(call) => call.subject(),
+            HostCall::BackendsSelected
+            | HostCall::BackendsInspect
+            | HostCall::BackendsRead
+            | HostCall::BackendsApply
+            | HostCall::BackendsRefresh
+            | HostCall::BackendsRecover => "the provider".to_owned(),
+            HostCall::BackendsPerform { action } => escape(action),
             _ => self.path().map(|(_, path)| path.to_string()).unwrap_or_default(),
         };
         cut(subject, 512)

@@ -8,6 +8,7 @@ use wasmtime::component::ResourceTable;
 use crate::assets::AssetSource;
 use crate::audit::{Record, Verdict};
 use crate::authorize::{Denial, Rule, Standing, authorize};
+use crate::backends::{Backend, Circumstances};
 use crate::call::HostCall;
 use crate::error::CallError;
 use crate::gate::{IntentGate, Shut};
@@ -47,6 +48,7 @@ pub struct HostContext {
     let_change_through: bool,
     /// How often a change was let through.
     changes: u64,
+    backend: Option<Box<dyn Backend>>,
 }
 
 impl HostContext {
@@ -69,6 +71,7 @@ impl HostContext {
             more_denials: 0,
             let_change_through: false,
             changes: 0,
+            backend: None,
         }
     }
 
@@ -91,6 +94,43 @@ impl HostContext {
     /// Names the control group that programs run in: the one that the intent has on record.
     pub fn set_control_group(&mut self, group: ControlGroup) {
         self.control_group = Some(group);
+    }
+
+    /// Takes over where another attempt at the same resource stands: that of the type that this provider serves.
+    pub fn set_circumstances(&mut self, circumstances: Circumstances) {
+        let Circumstances { phase, gate, staging, deadline } = circumstances;
+        self.phase = phase;
+        self.gate = gate;
+        self.staging = staging;
+        self.deadline = self.deadline.min(deadline);
+    }
+
+    /// Gives the attempt the provider that was selected for the resource.
+    pub fn set_backend(&mut self, backend: Box<dyn Backend>) {
+        self.backend = Some(backend);
+    }
+
+    pub(crate) fn backend(&self) -> Option<&dyn Backend> {
+        self.backend.as_deref()
+    }
+
+    /// Takes the provider out while it is at work, so that it cannot be entered twice.
+    pub(crate) fn take_backend(&mut self) -> Option<Box<dyn Backend>> {
+        self.backend.take()
+    }
+
+    pub(crate) fn gate(&self) -> Arc<dyn IntentGate> {
+        Arc::clone(&self.gate)
+    }
+
+    /// Takes over what the provider's own calls left behind: denials, changes and messages count for the attempt.
+    pub(crate) fn absorb(&mut self, own: &mut HostContext) {
+        self.let_change_through |= own.let_change_through;
+        self.more_denials += std::mem::take(&mut own.more_denials);
+        for denial in std::mem::take(&mut own.denials) {
+            self.keep(denial);
+        }
+        self.log.join(&mut own.log);
     }
 
     /// Replaces the deadline.
@@ -220,17 +260,22 @@ impl HostContext {
 
     fn refuse(&mut self, denial: Box<Denial>) -> CallError {
         self.record(denial.call.clone(), denial.subject.clone(), Verdict::Denied(denial.rule.to_string()));
-        let first_change = denial.changes && self.denied_change().is_none();
-        if self.denials.len() < MAX_DENIALS || first_change {
-            self.denials.push(Denial::clone(&denial));
-        } else {
-            self.more_denials += 1;
-        }
+        self.keep(Denial::clone(&denial));
         CallError::Denied(denial)
     }
 
+    fn keep(&mut self, denial: Denial) {
+        let first_change = denial.changes && self.denied_change().is_none();
+        if self.denials.len() < MAX_DENIALS || first_change {
+            self.denials.push(denial);
+        } else {
+            self.more_denials += 1;
+        }
+    }
+
     fn record(&self, call: String, subject: String, verdict: Verdict) {
-        self.node.audit().add(Record { resource: self.rights.resource.clone(), phase: self.phase, call, subject, verdict });
+        let (resource, module) = (self.rights.resource.clone(), self.rights.module.name.clone());
+        self.node.audit().add(Record { resource, module, phase: self.phase, call, subject, verdict });
     }
 }
 

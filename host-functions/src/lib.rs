@@ -64,6 +64,8 @@ pub mod packages;
 
 pub mod log;
 
+pub mod backends;
+
 pub use context::{HostContext, HostView};
 pub use linker::add_to_linker;
 pub use node::Node;

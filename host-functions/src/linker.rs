@@ -20,7 +20,9 @@ pub fn add_to_linker<T: HostView + Send + 'static>(linker: &mut Linker<T>) -> wa
     host::systemd::add_to_linker::<T, Data>(linker, T::host)?;
     host::openrc::add_to_linker::<T, Data>(linker, T::host)?;
     host::packages::add_to_linker::<T, Data>(linker, T::host)?;
-    host::log::add_to_linker::<T, Data>(linker, T::host)
+    host::log::add_to_linker::<T, Data>(linker, T::host)?;
+    host::backend_types::add_to_linker::<T, Data>(linker, T::host)?;
+    host::backends::add_to_linker::<T, Data>(linker, T::host)
 }
 
 #[cfg(test)]
@@ -40,7 +42,9 @@ mod tests {
         let engine = wasmtime::Engine::default();
         let mut linker = Linker::<Data>::new(&engine);
         add_to_linker(&mut linker).unwrap();
-        for name in ["types", "files", "assets", "accounts", "processes", "facts", "systemd", "openrc", "packages", "log"] {
+        for name in [
+            "types", "files", "assets", "accounts", "processes", "facts", "systemd", "openrc", "packages", "log", "backend-types", "backends",
+        ] {
             let name = format!("runtime:host/{name}@0.1.0");
             linker.instance(&name).unwrap_or_else(|error| panic!("{name}: {error}"));
         }

@@ -24,6 +24,8 @@ pub struct Rights {
     pub assets: BTreeMap<AssetName, Sensitivity>,
     /// Whether the content of its files may be a sensitive value for another reason than its assets: an earlier run put one there.
     pub had_secrets: bool,
+    /// The provider that was selected for the resource, which its type may call; none for types without providers, and for providers.
+    pub provider: Option<String>,
 }
 
 impl Rights {

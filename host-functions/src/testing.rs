@@ -90,6 +90,7 @@ pub(crate) fn all_rights(resource: &str) -> Rights {
         effects: vec![effect("/**", &["read", "write"]), effect("/", &["read", "write"]), programs, package_effect("demo")],
         assets: BTreeMap::new(),
         had_secrets: false,
+        provider: None,
     }
 }
 
@@ -225,6 +226,15 @@ impl Attempt {
         names.sort();
         names
     }
+}
+
+/// Puts a file at `path` on the node, through the host functions of `context`.
+pub(crate) fn put_at(context: &mut HostContext, path: &str) -> Result<(), CallError> {
+    let object = context.open(path.into())?.rep();
+    context.observe(Resource::new_borrow(object), files::Detail::empty())?;
+    let attributes = files::Attributes { owner: None, group: None, mode: None };
+    let staged = context.stage(Resource::new_borrow(object), files::Content::Inline(b"x".to_vec()), attributes)?;
+    context.commit(Resource::new_borrow(staged.rep()))
 }
 
 /// A handle on a place, as a guest would hold it.

@@ -69,14 +69,20 @@ mod tests {
     }
 
     #[test]
-    fn every_builtin_is_a_resource_type_with_its_own_digest() {
+    fn every_builtin_is_a_resource_type_or_a_provider_with_its_own_digest() {
         for builtin in all() {
             assert_eq!(builtin.digest, ComponentDigest::of(builtin.bytes), "{}", builtin.name);
             let found = with_digest(&builtin.digest).map(|found| found.name);
             assert_eq!(found, Some(builtin.name));
             let interfaces = component_build::interfaces(builtin.bytes).unwrap();
-            let contract = ["runtime:module/definition@0.1.0", "runtime:module/lifecycle@0.1.0"];
-            assert_eq!(interfaces.exports, contract, "{}", builtin.name);
+            let of_type = ["runtime:module/definition@0.1.0", "runtime:module/lifecycle@0.1.0"];
+            let of_provider = ["runtime:module/backend@0.1.0", "runtime:module/options-definition@0.1.0"];
+            assert!(
+                interfaces.exports == of_type || interfaces.exports == of_provider,
+                "{}: {:?}",
+                builtin.name,
+                interfaces.exports
+            );
             let foreign = interfaces.imports.iter().find(|name| !name.starts_with("runtime:"));
             assert_eq!(foreign, None, "{} imports it", builtin.name);
         }

@@ -44,6 +44,9 @@ pub mod engine;
 // Tool: orders that modules derive from a whole catalog, the same on the controller and on a node.
 pub mod relations;
 
+// Tool: which provider serves a resource on a node, from data alone.
+pub mod providers;
+
 // Tool: the node owner's rules, which modules may run and what they may do.
 pub mod policy;
 

@@ -4,7 +4,7 @@
 //! a resource that is compiled there. All three call this. It decides what a derived order must be to be taken, and nothing
 //! about orders that a manifest writes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::Value as Json;
@@ -145,10 +145,16 @@ fn peer(resource: &Resource) -> Peer {
             State::Compiled { desired, .. } => Some(desired.clone()),
             State::Deferred { .. } => None,
         },
-        claims: resource.claims.clone(),
-        effects: resource.effects.clone(),
-        affected_paths: resource.affected_paths.clone(),
+        claims: joined(&resource.claims, resource.beyond().map(|beyond| &beyond.claims)),
+        effects: joined(&resource.effects, resource.beyond().map(|beyond| &beyond.effects)),
+        affected_paths: joined(&resource.affected_paths, resource.beyond().map(|beyond| &beyond.affected_paths)),
     }
+}
+
+/// What a type says and what each of its providers may add: which one is selected is not known when orders are derived.
+fn joined<'r, T: Ord + Clone + 'r>(own: &'r [T], more: impl Iterator<Item = &'r Vec<T>>) -> Vec<T> {
+    let all: BTreeSet<&T> = own.iter().chain(more.flatten()).collect();
+    all.into_iter().cloned().collect()
 }
 
 /// Edges of a catalog as they gather: each pair at most once for a reason, with the first place that it comes from.

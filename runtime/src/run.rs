@@ -6,6 +6,7 @@
 mod authoring;
 mod controller;
 mod error;
+mod modules;
 mod node;
 mod request;
 
@@ -17,11 +18,12 @@ use host_functions::facts::Facts;
 
 use crate::acquire::{Progress, Silent};
 use crate::bundle::Bundle;
-use crate::engine::{Engine, EngineOptions};
+use crate::engine::{Engine, EngineOptions, Loaded};
 use crate::model::catalog::Catalog;
 use crate::model::description::Description;
 use crate::model::digest::{BundleDigest, ComponentDigest};
 use crate::model::ids::ResourceId;
+use crate::model::provider::ProviderDescription;
 use crate::model::report::{Report, RunMode};
 
 pub use crate::apply::{Observer, Unresolved};
@@ -124,10 +126,31 @@ pub fn facts(root: &Path) -> Result<Arc<Facts>, RunError> {
     Ok(Arc::clone(host_functions::Node::open(root, &[])?.facts()))
 }
 
-/// What a component says about its resource type. Its `describe` runs, without access to anything.
+/// What a component says about itself.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Described {
+    /// It serves a resource type.
+    Type(Description),
+    /// It is a provider of one.
+    Provider(ProviderDescription),
+}
+
+/// What a component of either kind says about itself. Its `describe` runs, without access to anything.
 ///
 /// # Errors
 /// If it is not a component of the contract.
+pub fn describe_component(bytes: &[u8]) -> Result<(ComponentDigest, Described), RunError> {
+    let described = match Engine::new(EngineOptions::default())?.load_any(bytes)? {
+        Loaded::Type(module) => (module.digest(), Described::Type(module.description().clone())),
+        Loaded::Provider(provider) => (provider.digest(), Described::Provider(provider.description().clone())),
+    };
+    Ok(described)
+}
+
+/// What a component says about the resource type that it serves. Its `describe` runs, without access to anything.
+///
+/// # Errors
+/// If it is not a component of the contract, or a provider.
 pub fn inspect_module(bytes: &[u8]) -> Result<(ComponentDigest, Description), RunError> {
     let module = Engine::new(EngineOptions::default())?.load(bytes)?;
     Ok((module.digest(), module.description().clone()))

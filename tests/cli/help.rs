@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use insta::assert_snapshot;
 use runtime::cli::reference;
+use runtime::run::Described;
 
 use crate::node;
 
@@ -34,8 +35,11 @@ fn the_reference_of_exit_codes_is_their_table() {
 #[test]
 fn the_reference_of_each_built_in_type_is_its_descriptors() {
     for builtin in runtime::builtins::all() {
-        let (_, description) = runtime::run::inspect_module(builtin.bytes).unwrap();
-        assert_page(&format!("types/{}.md", builtin.name), &runtime::descriptors::page(&description));
+        let page = match runtime::run::describe_component(builtin.bytes).unwrap().1 {
+            Described::Type(description) => runtime::descriptors::page(&description),
+            Described::Provider(provider) => runtime::descriptors::provider_page(&provider),
+        };
+        assert_page(&format!("types/{}.md", builtin.name), &page);
     }
 }
 

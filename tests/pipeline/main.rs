@@ -11,6 +11,7 @@ mod order;
 mod outputs;
 mod prerequisites;
 mod provenance;
+mod providers;
 mod refresh;
 mod sampler;
 mod sources;

@@ -7,5 +7,6 @@ mod killed_at_events;
 mod killed_at_random;
 mod lost_refresh;
 mod lost_run;
+mod providers;
 mod unrecoverable;
 mod waiting;

@@ -10,6 +10,8 @@ use crate::accounts::{GroupChange, NewGroup, NewUser, UserChange};
 use crate::assets::AssetName;
 use crate::audit::Verdict;
 use crate::bindings::runtime::host::accounts::Host as _;
+use crate::bindings::runtime::host::backend_types::{BackendError, Interrupted, OperationReason};
+use crate::bindings::runtime::host::backends;
 use crate::bindings::runtime::host::facts::Host as _;
 use crate::bindings::runtime::host::files::{
     Content as WitContent, Detail as WitDetail, Host as _, HostObject as _, HostStaged as _,
@@ -70,6 +72,8 @@ fn program() -> processes::Command {
 
 fn command() -> Command {
     Command::try_from(program()).unwrap()
+}
+
 /// The secret of the account calls.
 const SECRET: &str = "secret:file.a/password";
 
@@ -125,6 +129,23 @@ fn installation() -> packages::Change {
 fn removal() -> packages::Transaction {
     let changes = vec![packages::Change { subject: package(), kind: packages::ChangeKind::Remove }];
     packages::Transaction { changes, configuration_files: KEEP, change_held: false, recommends: None }
+}
+
+/// The answer of a function that has nothing to wait for.
+fn now<T>(future: impl Future<Output = T>) -> T {
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    match std::pin::pin!(future).poll(&mut context) {
+        std::task::Poll::Ready(answer) => answer,
+        std::task::Poll::Pending => panic!("it waits"),
+    }
+}
+
+fn backend_refused<T>(answer: wasmtime::Result<Result<T, BackendError>>) -> bool {
+    matches!(answer, Ok(Err(BackendError::Denied(_))))
+}
+
+fn interrupted() -> Interrupted {
+    Interrupted { staging_name: STAGING.into(), reason: OperationReason::Converge }
 }
 
 /// Calls the generated host method of each function, and says whether it was refused.
@@ -197,6 +218,13 @@ fn every_method(attempt: &mut Attempt) -> BTreeMap<&'static str, bool> {
         ("openrc#add", refused(openrc::Host::add(context, demo(), demo()))),
         ("openrc#remove", refused(openrc::Host::remove(context, demo(), demo()))),
         ("log#write", context.write(WitLevel::Info, "x".into()).is_err()),
+        ("backends#selected", refused(now(backends::Host::selected(context)))),
+        ("backends#inspect", backend_refused(now(backends::Host::inspect(context, "{}".into())))),
+        ("backends#read", backend_refused(now(backends::Host::read(context, "{}".into())))),
+        ("backends#apply", backend_refused(now(backends::Host::apply(context, "{}".into(), "{}".into())))),
+        ("backends#refresh", backend_refused(now(backends::Host::refresh(context, "{}".into())))),
+        ("backends#perform", backend_refused(now(backends::Host::perform(context, "x".into(), "{}".into())))),
+        ("backends#recover", backend_refused(now(backends::Host::recover(context, "{}".into(), interrupted())))),
     ])
 }
 
@@ -308,12 +336,18 @@ fn calls() -> Vec<(&'static str, HostCall)> {
         ),
         ("refresh-index", HostCall::PackagesRefreshIndex { manager: Manager::Apt }),
         ("log", HostCall::LogWrite { level: Level::Info, bytes: 1 }),
+        ("backend selected", HostCall::BackendsSelected),
+        ("backend read", HostCall::BackendsRead),
+        ("backend apply", HostCall::BackendsApply),
+        ("backend perform", HostCall::BackendsPerform { action: "x".into() }),
+        ("backend recover", HostCall::BackendsRecover),
     ]
 }
 
 fn rights() -> Rights {
     let mut rights = all_rights("file.a");
     rights.assets.insert(AssetName::Plain(digest_of(b"x")), Sensitivity::Plain);
+    rights.provider = Some("apt".into());
     rights
 }
 
@@ -343,22 +377,24 @@ fn all_for(name: &str) -> Rights {
 
 #[test]
 fn each_phase_allows_its_own_calls() {
-    let metadata = "open, observe, find-user, find-group, user, group, pause, fact, compare, log";
+    let metadata =
+        "open, observe, find-user, find-group, user, group, pause, fact, compare, log, backend selected";
     let content = format!(
-        "{metadata}, observe digest, read, asset size, asset read, login, password-matches, query, validate, package query, index"
+        "{metadata}, observe digest, read, asset size, asset read, login, password-matches, query, validate, package query, index, \
+         backend read"
     );
     let files = "stage, set-attributes, make-directory, make-symlink, remove, commit";
     let accounts = "create-user, change-user, delete-user, create-group, change-group, delete-group";
-    let change = format!("{files}, {accounts}, run, transaction, package file");
+    let change = format!("{files}, {accounts}, run, transaction, package file, backend apply");
     let expected = [
         (Phase::Definition, String::new()),
         (Phase::Inspect, metadata.to_owned()),
         (Phase::Check, content.clone()),
         (Phase::Verify, content.clone()),
         (Phase::Display, content.clone()),
-        (Phase::Perform, format!("{content}, refresh-index")),
+        (Phase::Perform, format!("{content}, refresh-index, backend perform")),
         (Phase::Apply, format!("{content}, {change}")),
-        (Phase::Recover, format!("{content}, {change}, discard")),
+        (Phase::Recover, format!("{content}, {change}, discard, backend recover")),
     ];
     assert_eq!(expected.len(), Phase::ALL.len());
     for (phase, allowed) in expected {

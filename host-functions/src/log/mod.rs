@@ -40,6 +40,13 @@ impl LogBook {
         std::mem::take(&mut self.lines).into_iter().filter_map(shown).collect()
     }
 
+    /// Adds the messages of a provider, which are safe to show already.
+    pub(crate) fn join(&mut self, other: &mut LogBook) {
+        for line in std::mem::take(&mut other.lines) {
+            self.add(line.level, &line.text);
+        }
+    }
+
     /// Adds a message and gives what was kept of it; none if the book is full.
     pub(crate) fn add(&mut self, level: Level, message: &str) -> Option<&Line> {
         if self.full {

@@ -1,6 +1,7 @@
 //! The node as one run sees it: a root opened once, and what its attempts share.
 
 pub mod identity;
+mod init;
 pub(crate) mod protected;
 pub(crate) mod registry;
 pub(crate) mod resolve;
@@ -109,6 +110,11 @@ impl Node {
     /// The facts.
     pub fn facts(&self) -> &Arc<Facts> {
         &self.facts
+    }
+
+    /// The init system that runs on the node, such as `systemd`; none if it cannot be told.
+    pub fn init(&self) -> Option<&'static str> {
+        init::find(&self.root)
     }
 
     /// The record of every host call of the run.

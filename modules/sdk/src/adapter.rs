@@ -29,6 +29,7 @@ pub(crate) fn describe<T: Definition>() -> pure::Description {
         ensure: T::ensure(),
         capabilities: T::capabilities(),
         selectors: T::selectors(),
+        has_providers: T::HAS_PROVIDERS,
     }
 }
 

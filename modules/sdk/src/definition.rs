@@ -77,6 +77,10 @@ pub trait Definition: 'static {
     /// What the type manages, one sentence.
     const SUMMARY: &'static str;
 
+    /// Whether the type leaves its work on the node to a provider, which it reaches by [`backend`](crate::backend). A declaration may then have
+    /// an options block for each provider, which is the provider's to read.
+    const HAS_PROVIDERS: bool = false;
+
     /// What a declaration gives: a struct that derives [`Attributes`](trait@Attributes), or `()` for a type that describes its attributes by hand.
     type Given: Attributes;
 

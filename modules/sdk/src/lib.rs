@@ -13,6 +13,9 @@
 //! A module implements both traits for one type and writes `runtime_sdk::export_state_type!(Thing);`. The adapter behind the macro
 //! does what every such type must do alike: strict decoding, canonical JSON, check and verify by one comparison.
 //!
+//! A type that leaves its work to providers (apt behind package) says so with [`Definition::HAS_PROVIDERS`], and calls the selected one by
+//! [`backend`]; a provider is a component of its own, written with [`provider`].
+//!
 //! A module that fits neither implements the generated traits of [`bindings`] and calls [`export_component!`].
 //!
 //! Nothing here needs WebAssembly to be tested: [`testing`] runs a definition natively, with attributes from memory. Host calls
@@ -62,6 +65,10 @@ pub mod state_type;
 pub mod full_type;
 
 pub mod processes;
+
+pub mod provider;
+
+pub mod backend;
 
 pub mod log;
 

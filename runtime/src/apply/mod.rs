@@ -19,7 +19,7 @@ mod walk;
 use crate::model::report::{Action, ResourceReport};
 
 pub use deliveries::Deliveries;
-pub use recover::{Recovery, Unresolved, recover};
+pub use recover::{Modules, Recovery, Unresolved, recover};
 pub use run::Run;
 pub use stamps::Stamps;
 pub use subscriptions::Subscriptions;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use host_functions::assets::NoAssets;
+use host_functions::assets::{AssetSource, NoAssets};
 use host_functions::{HostContext, Node};
 use serde_json::Value as Json;
 
@@ -15,12 +15,13 @@ use super::gate::open_gate;
 use super::group;
 use super::seen;
 use super::verdict;
-use crate::engine::{Attempt, Interrupted, OperationReason, Reason, on_large_stack};
+use crate::engine::{Attempt, AttemptLimits, Interrupted, OperationReason, Reason, Validated, on_large_stack};
 use crate::journal::{JournalError, JournalHandle, Operation, Resolution};
 use crate::model::ids::{ResourceId, TypeName};
+use crate::model::managed::{Managed, ManagedBackend};
 use crate::model::report::Phase;
-use crate::plan::rights;
-use crate::receipt::AdmittedModule;
+use crate::plan::{Backend, rights};
+use crate::receipt::{AdmittedModule, AdmittedProviders};
 use crate::store::OpenIntent;
 
 /// What an operator can do where neither the module nor the host knows anything better.
@@ -34,6 +35,15 @@ pub struct Unresolved {
     pub reason: String,
     /// What to do about it.
     pub hint: Option<String>,
+}
+
+/// The modules at hand.
+#[derive(Clone, Copy)]
+pub struct Modules<'m> {
+    /// Of resource types.
+    pub types: &'m BTreeMap<TypeName, AdmittedModule>,
+    /// Their providers.
+    pub providers: &'m AdmittedProviders,
 }
 
 /// How recovery ended.
@@ -53,7 +63,7 @@ pub struct Recovery {
 /// If the journal cannot be written.
 pub async fn recover(
     open: &[OpenIntent],
-    modules: &BTreeMap<TypeName, AdmittedModule>,
+    modules: &Modules<'_>,
     node: &Arc<Node>,
     journal: &JournalHandle,
 ) -> Result<Recovery, JournalError> {
@@ -73,7 +83,7 @@ pub async fn recover(
 
 async fn recover_one(
     intent: &OpenIntent,
-    modules: &BTreeMap<TypeName, AdmittedModule>,
+    modules: &Modules<'_>,
     node: &Arc<Node>,
     journal: &JournalHandle,
 ) -> Result<Result<(), Unresolved>, JournalError> {
@@ -88,12 +98,12 @@ async fn recover_one(
         journal.resolve(journal.adopt(intent), Resolution::Recovered, None)?;
         return Ok(Ok(()));
     }
-    let admitted = match usable_module(intent, modules) {
+    let admitted = match usable_module(intent, modules.types) {
         Ok(admitted) => admitted,
         Err(unresolved) => return Ok(Err(unresolved)),
     };
     let token = journal.adopt(intent);
-    match make_safe(intent, admitted, node, &token).await {
+    match make_safe(intent, (admitted, modules.providers), node, &token).await {
         Ok(()) => {
             journal.resolve(token, Resolution::Recovered, None)?;
             Ok(Ok(()))
@@ -119,22 +129,33 @@ fn usable_module<'a>(
 
 async fn make_safe(
     intent: &OpenIntent,
-    admitted: &AdmittedModule,
+    (admitted, providers): (&AdmittedModule, &AdmittedProviders),
     node: &Arc<Node>,
     token: &crate::journal::IntentToken,
 ) -> Result<(), Unresolved> {
     let unresolved = |reason: String| Unresolved { reason, hint: None };
-    let desired: Json = serde_json::from_str(&intent.desired).map_err(|error| unresolved(error.to_string()))?;
-    let validated = on_large_stack(|| admitted.module.validate(&desired)).map_err(|error| unresolved(error.to_string()))?;
+    let recorded: Json = serde_json::from_str(&intent.desired).map_err(|error| unresolved(error.to_string()))?;
+    let managed = Managed::read(recorded, admitted.module.description().has_providers).map_err(unresolved)?;
+    let desired = &managed.desired;
+    let validated = on_large_stack(|| admitted.module.validate(desired)).map_err(|error| unresolved(error.to_string()))?;
     let limits = rights::limits_for(admitted, validated.semantics.timeout_ms);
-    let rights = rights::for_effects(admitted, &intent.resource, &validated.footprint.effects, &validated.semantics);
-    let mut host = HostContext::new(Arc::clone(node), rights, Arc::new(NoAssets), Instant::now() + limits.deadline);
+    let mut rights = rights::for_effects(admitted, &intent.resource, &validated.footprint.effects, &validated.semantics);
+    let backend = match &managed.backend {
+        None => None,
+        Some(recorded) => Some(backend(intent, recorded, desired, &validated, providers, limits)?),
+    };
+    rights.provider = backend.as_ref().map(|backend| backend.name().to_string());
+    let assets: Arc<dyn AssetSource> = Arc::new(NoAssets);
+    let mut host = HostContext::new(Arc::clone(node), rights, Arc::clone(&assets), Instant::now() + limits.deadline);
+    if let Some(backend) = &backend {
+        backend.attach(&mut host, node, &assets);
+    }
     open_gate(&mut host, token);
     let mut attempt = Attempt::start(&admitted.module, host, limits).await.map_err(|error| unresolved(error.to_string()))?;
     let staging_name = token.staging_name().to_string();
     let operation = Interrupted { staging_name: staging_name.clone(), reason: operation_reason(&intent.operation) };
     let reason = Reason { staging_name: Some(staging_name), ..Reason::default() };
-    let ended = attempt.recover(&desired, &operation, &reason).await;
+    let ended = attempt.recover(desired, &operation, &reason).await;
     let seen = seen::of(&mut attempt);
     let module = intent.resource.type_name.as_str();
     let verdict = match ended {
@@ -143,6 +164,36 @@ async fn make_safe(
         Err(error) => verdict::of_error(module, Phase::Recover, error, &seen),
     };
     Err(Unresolved { reason: verdict.failure.message, hint: Some(verdict.failure.hint.unwrap_or_else(|| WHAT_TO_DO.into())) })
+}
+
+/// The provider that may take up its part: the same component, or one that reads the same options.
+fn backend(
+    intent: &OpenIntent,
+    recorded: &ManagedBackend,
+    desired: &Json,
+    validated: &Validated,
+    providers: &AdmittedProviders,
+    limits: AttemptLimits,
+) -> Result<Backend, Unresolved> {
+    let type_name = &intent.resource.type_name;
+    let found = providers.get(type_name).and_then(|known| known.get(&recorded.provider)).filter(|admitted| {
+        let provider = &admitted.provider;
+        provider.digest() == recorded.component || provider.description().schema_version == recorded.schema_version
+    });
+    let admitted = found.ok_or_else(|| Unresolved {
+        reason: format!(
+            "no module at hand can take up the operation that the provider `{}` of `{type_name}` {} began",
+            recorded.provider,
+            recorded.component.short()
+        ),
+        hint: Some(format!("give `runtime recover` a bundle that has the component {}", recorded.component)),
+    })?;
+    let said = on_large_stack(|| admitted.provider.validate(&recorded.options, &validated.footprint, Some(desired)));
+    let said = said.map_err(|error| Unresolved { reason: error.to_string(), hint: None })?;
+    let effects: Vec<_> = validated.footprint.effects.iter().chain(&said.beyond.effects).cloned().collect();
+    let resource = (&intent.resource, &validated.semantics);
+    Backend::new(admitted, resource, &effects, (recorded.options.clone(), &said.semantics), limits)
+        .map_err(|reason| Unresolved { reason, hint: None })
 }
 
 fn operation_reason(operation: &Operation) -> OperationReason {

@@ -83,11 +83,9 @@ impl Run {
 
     /// The host's side of a new instance for an attempt that began at `started`.
     pub(super) fn host(&self, ready: &Ready, started: Instant) -> HostContext {
-        let deadline = started + ready.limits.deadline;
-        let mut rights = ready.rights.clone();
         // What the last run put there may be there still, and is no less sensitive because it is to be replaced.
-        rights.had_secrets |= self.recorded.get(&ready.id).is_some_and(|recorded| recorded.secrets.is_some());
-        HostContext::new(Arc::clone(&self.node), rights, Arc::clone(&self.assets), deadline)
+        let had_secrets = self.recorded.get(&ready.id).is_some_and(|recorded| recorded.secrets.is_some());
+        ready.host(&self.node, &self.assets, started, had_secrets)
     }
 
     /// The journal, which every run but noop has.

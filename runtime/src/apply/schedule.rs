@@ -123,6 +123,7 @@ mod tests {
             timeout_ms: None,
             control: None,
             state: State::Compiled { desired: serde_json::Value::Null, semantics: semantics.clone() },
+            backends: None,
         };
         Catalog {
             catalog_version: CATALOG_VERSION,
@@ -131,6 +132,7 @@ mod tests {
             serial: 0,
             audience: vec![],
             target_facts: BTreeMap::new(),
+            providers: BTreeMap::new(),
             modules: BTreeMap::new(),
             assets: BTreeMap::new(),
             secrets: Vec::new(),

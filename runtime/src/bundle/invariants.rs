@@ -1,5 +1,6 @@
 //! What must hold within a catalog, one function a rule.
 
+mod backends;
 mod secrets;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,7 +10,7 @@ use host_functions::objects::Domain;
 
 use crate::model::asset::AssetRef;
 use crate::model::attribute_path::AttributePath;
-use crate::model::catalog::{Catalog, Claim, DeferredBlock, Effect, MAX_TIMEOUT_MS, Resource, Semantics, State};
+use crate::model::catalog::{Candidate, Catalog, Claim, DeferredBlock, Effect, MAX_TIMEOUT_MS, Resource, Semantics, State};
 use crate::model::description::{LABEL_RULE, MAX_CHILD_BLOCKS, is_label};
 use crate::model::digest::AssetDigest;
 use crate::model::expression::Kind;
@@ -29,6 +30,7 @@ pub(super) fn check(catalog: &Catalog) -> Result<(), CatalogError> {
     check_edges(catalog, &order)?;
     check_modules(catalog)?;
     check_assets(catalog)?;
+    backends::check(catalog)?;
     secrets::check(catalog)?;
     catalog.resources.iter().try_for_each(|resource| check_exports(resource, &order))?;
     catalog.resources.iter().try_for_each(check_resource)
@@ -83,11 +85,12 @@ fn check_modules(catalog: &Catalog) -> Result<(), CatalogError> {
         return Err(CatalogError::rule(format!("module `{extra}`"), "no resource is of its type"));
     }
     let mut components = BTreeMap::new();
-    for (name, module) in &catalog.modules {
+    let providers = backends::modules(catalog)?;
+    for (name, module) in catalog.modules.iter().map(|(name, module)| (name.clone(), module)).chain(providers) {
         if module.schema_version == 0 {
             return Err(CatalogError::rule(format!("module `{name}`"), "schema versions start at 1"));
         }
-        if let Some(other) = components.insert(module.component, name) {
+        if let Some(other) = components.insert(module.component, name.clone()) {
             return Err(CatalogError::rule(format!("module `{name}`"), format!("it has the same component as `{other}`")));
         }
     }
@@ -96,10 +99,19 @@ fn check_modules(catalog: &Catalog) -> Result<(), CatalogError> {
 
 /// The digests of the assets that a resource names.
 fn asset_digests(resource: &Resource) -> Vec<AssetDigest> {
-    match &resource.state {
+    let own: Vec<AssetDigest> = match &resource.state {
         State::Compiled { semantics, .. } => semantics.assets.iter().filter_map(AssetRef::digest).collect(),
         State::Deferred { sources, .. } => sources.values().copied().collect(),
-    }
+    };
+    let of_options = |candidate: &Candidate| -> Vec<AssetDigest> {
+        match candidate {
+            Candidate::Compiled { semantics, .. } => semantics.assets.iter().filter_map(AssetRef::digest).collect(),
+            Candidate::Deferred { sources, .. } => sources.values().copied().collect(),
+            Candidate::Refused { .. } => Vec::new(),
+        }
+    };
+    let candidates = resource.backends.iter().flat_map(|backends| backends.candidates.values());
+    own.into_iter().chain(candidates.flat_map(of_options)).collect()
 }
 
 /// Each asset that is named is there, and one that is there is named.
@@ -126,9 +138,8 @@ fn check_assets(catalog: &Catalog) -> Result<(), CatalogError> {
 /// Every resource that an expression reads is there.
 fn check_exports(resource: &Resource, order: &BTreeMap<&ResourceId, usize>) -> Result<(), CatalogError> {
     let gates = resource.control.iter().flat_map(|control| control.if_.iter().chain(&control.unless));
-    let parts = resource.state.deferred_parts();
-    let attributes = parts.iter().flat_map(|(_, attributes)| attributes.values());
-    for expression in gates.chain(attributes) {
+    let deferred = resource.deferred();
+    for expression in gates.chain(deferred.iter().map(|(_, expression)| *expression)) {
         let mut unknown = None;
         expression.walk(&mut |part| match &part.kind {
             Kind::Export { resource: read, .. } if !order.contains_key(read) => unknown = Some(read),

@@ -152,7 +152,7 @@ impl Bundle {
     }
 
     fn check_catalog(&self, catalog: &Catalog) -> Result<(), ReferenceError> {
-        let named = catalog.modules.values().map(|module| (module.component, ())).collect();
+        let named = catalog.components().into_iter().map(|(_, module)| (module.component, ())).collect();
         let held = self.inner.components.keys().map(|digest| (*digest, ())).collect();
         check_agree("component", &named, &held)?;
         self.check_secrets(catalog)?;

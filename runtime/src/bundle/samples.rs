@@ -59,6 +59,7 @@ pub(super) fn resource(name: &str, assets: &[AssetSource]) -> Resource {
         timeout_ms: None,
         control: None,
         state: State::Compiled { desired: json!({ "path": path, "mode": 420 }), semantics },
+        backends: None,
     }
 }
 
@@ -72,6 +73,7 @@ pub(super) fn catalog_of(component: &[u8], assets: &[AssetSource]) -> Catalog {
         serial: 7,
         audience: Vec::new(),
         target_facts: BTreeMap::new(),
+        providers: BTreeMap::new(),
         modules: BTreeMap::from([("file".parse().unwrap(), module)]),
         assets: assets.iter().map(|asset| (asset.digest, Asset { size: asset.size })).collect(),
         secrets: Vec::new(),

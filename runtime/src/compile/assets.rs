@@ -4,11 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Compiler;
-use super::resource::Built;
 use crate::acquire::{AcquireError, Stored};
 use crate::language::diagnostic::Diagnostic;
 use crate::model::asset::AssetRef;
-use crate::model::catalog::State;
 use crate::model::digest::AssetDigest;
 use crate::model::expression::Place;
 use crate::model::ids::SecretSlot;
@@ -78,14 +76,14 @@ impl Assets {
 
 impl Compiler {
     /// Gets everything that one draft waits for, by name; none if something cannot be had, which has been told.
-    pub(super) fn acquire(&self, built: &Built, assets: &mut Assets) -> Option<BTreeMap<String, AssetRef>> {
-        let sensitive = match &built.resource.state {
-            State::Compiled { semantics, .. } => semantics.sensitive,
-            State::Deferred { .. } => false,
-        };
+    pub(super) fn acquire(
+        &self,
+        pending: &[Pending],
+        sensitive: bool,
+        assets: &mut Assets,
+    ) -> Option<BTreeMap<String, AssetRef>> {
         // Every source is tried, so that all that is wrong comes out at once.
-        let acquired: Vec<Option<(String, AssetRef)>> = built
-            .pending
+        let acquired: Vec<Option<(String, AssetRef)>> = pending
             .iter()
             .map(|pending| {
                 if let Origin::Secret(slot) = &pending.origin {

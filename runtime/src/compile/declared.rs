@@ -4,13 +4,14 @@ mod blocks;
 
 use std::collections::BTreeMap;
 
-use crate::engine::Module;
+use super::Providers;
+use crate::engine::Provider;
 use crate::language::diagnostic::Diagnostic;
 use crate::language::{address_hint, suggest};
 use crate::manifest::{Attribute, Declaration, Evaluation, Part};
 use crate::model::description::{self, Attribute as Descriptor, Description};
 use crate::model::expression::{Expression, Kind, Place};
-use crate::model::ids::{ResourceId, TypeName};
+use crate::model::ids::{ProviderName, ResourceId, TypeName};
 
 /// How the attributes of one declaration are spelled in the manifest.
 #[derive(Debug, Default)]
@@ -34,12 +35,17 @@ impl Declared {
 }
 
 /// Every declaration of the manifest. What is wrong is added to the messages of `evaluation`, before anything is evaluated.
-pub(super) fn all(evaluation: &Evaluation, modules: &BTreeMap<TypeName, Module>) -> BTreeMap<ResourceId, Declared> {
+pub(super) fn all(
+    evaluation: &Evaluation,
+    described: &BTreeMap<TypeName, Description>,
+    providers: &Providers,
+) -> BTreeMap<ResourceId, Declared> {
     let declare = |declaration: &Declaration| {
-        let declared = match modules.get(&declaration.id.type_name) {
-            Some(module) => against(evaluation, declaration, module.description()),
+        let type_name = &declaration.id.type_name;
+        let declared = match described.get(type_name) {
+            Some(description) => against(evaluation, declaration, description, providers.get(type_name)),
             None => {
-                evaluation.add(unknown_type(declaration, modules));
+                evaluation.add(unknown_type(declaration, described));
                 Declared::default()
             }
         };
@@ -48,7 +54,7 @@ pub(super) fn all(evaluation: &Evaluation, modules: &BTreeMap<TypeName, Module>)
     evaluation.manifest().resources.iter().map(declare).collect()
 }
 
-fn unknown_type(declaration: &Declaration, modules: &BTreeMap<TypeName, Module>) -> Diagnostic {
+fn unknown_type(declaration: &Declaration, modules: &BTreeMap<TypeName, Description>) -> Diagnostic {
     let name = declaration.id.type_name.as_str();
     let known = modules.keys().map(TypeName::as_str);
     let hint = suggest::did_you_mean(name, known)
@@ -56,7 +62,12 @@ fn unknown_type(declaration: &Declaration, modules: &BTreeMap<TypeName, Module>)
     Diagnostic::error(&declaration.type_place, format!("unknown resource type `{name}`")).label("no module serves it").hint(hint)
 }
 
-fn against(evaluation: &Evaluation, declaration: &Declaration, description: &Description) -> Declared {
+fn against(
+    evaluation: &Evaluation,
+    declaration: &Declaration,
+    description: &Description,
+    providers: Option<&BTreeMap<ProviderName, Provider>>,
+) -> Declared {
     let mut check = Check { evaluation, declaration, description, declared: Declared { sound: true, ..Declared::default() } };
     let own = Space {
         part: Part::Own,
@@ -68,6 +79,7 @@ fn against(evaluation: &Evaluation, declaration: &Declaration, description: &Des
     };
     check.attributes(&own);
     check.blocks();
+    check.provider(providers);
     check.declared
 }
 
@@ -96,6 +108,30 @@ impl Check<'_> {
     fn refuse(&mut self, message: Diagnostic) {
         self.evaluation.add(message);
         self.declared.sound = false;
+    }
+
+    /// The provider that the manifest wants, and options of others beside it.
+    fn provider(&mut self, known: Option<&BTreeMap<ProviderName, Provider>>) {
+        let declaration = self.declaration;
+        let Some((wanted, place)) = &declaration.meta.provider else { return };
+        let type_name = &declaration.id.type_name;
+        if !self.description.has_providers {
+            let summary = format!("the resource type `{type_name}` has no providers");
+            return self.refuse(Diagnostic::error(place, summary).hint("leave `provider` out".to_owned()));
+        }
+        let names = || known.into_iter().flat_map(|known| known.keys().map(ProviderName::as_str));
+        if !names().any(|name| name == wanted.as_str()) {
+            let summary = format!("the resource type `{type_name}` has no provider `{wanted}`");
+            let hint = suggest::one_of(wanted.as_str(), names());
+            return self.refuse(Diagnostic::error(place, summary).label("no module is this provider").hint(hint));
+        }
+        for block in declaration.blocks.iter().filter(|block| block.name != wanted.as_str()) {
+            if names().any(|name| name == block.name) {
+                let summary =
+                    format!("options of the provider `{}`, where `{wanted}` is to serve `{}`", block.name, declaration.id);
+                self.refuse(Diagnostic::error(&block.place, summary).related(place, "wanted here"));
+            }
+        }
     }
 
     fn attributes(&mut self, space: &Space<'_>) {

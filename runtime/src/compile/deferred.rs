@@ -20,7 +20,6 @@ use crate::model::expression::{Expression, Place};
 /// What is gathered of one declaration.
 struct Gathering<'g> {
     declaration: &'g Declaration,
-    module: &'g Module,
     given: Rc<Given>,
     origins: &'g mut Origins,
     /// What the attributes flagged as source name, each under its path.
@@ -36,11 +35,13 @@ impl Compiler {
         origins: &mut Origins,
     ) -> Option<Drafted> {
         let given = self.given(declaration);
-        let mut gathering = Gathering { declaration, module, given, origins, sources: Vec::new() };
+        let mut gathering = Gathering { declaration, given, origins, sources: Vec::new() };
         let attributes = self.gather(&mut gathering, Part::Own)?;
         let mut blocks = Vec::new();
         for (place, block) in declaration.blocks.iter().enumerate() {
-            let labelled = module.description().block(&block.name).is_some_and(|known| known.kind == BlockKind::Labelled);
+            // What the type does not describe are options of its providers.
+            let Some(known) = module.description().block(&block.name) else { continue };
+            let labelled = known.kind == BlockKind::Labelled;
             let label = block.labels.first().map(|(label, _)| label.clone()).filter(|_| labelled);
             let attributes = self.gather(&mut gathering, Part::Block(place))?;
             blocks.push(DeferredBlock { name: block.name.clone(), label, attributes });
@@ -51,6 +52,19 @@ impl Compiler {
         (!given.has_failed()).then_some(Drafted { state, compiled: None, pending: sources })
     }
 
+    /// Every given attribute of one part, for the node to compile, and the files that they name.
+    pub(super) fn deferred_part(
+        self: &Rc<Self>,
+        declaration: &Declaration,
+        part: Part,
+        given: &Rc<Given>,
+    ) -> Option<(BTreeMap<String, Expression>, Vec<Pending>)> {
+        let mut origins = Origins::default();
+        let mut gathering = Gathering { declaration, given: Rc::clone(given), origins: &mut origins, sources: Vec::new() };
+        let attributes = self.gather(&mut gathering, part)?;
+        (!given.has_failed()).then_some((attributes, gathering.sources))
+    }
+
     fn gather(self: &Rc<Self>, gathering: &mut Gathering<'_>, part: Part) -> Option<BTreeMap<String, Expression>> {
         let declaration = gathering.declaration;
         let given = gathering.given.of(part);
@@ -58,7 +72,7 @@ impl Compiler {
             Part::Own => None,
             Part::Block(place) => declaration.blocks.get(place).map(|block| block.name.as_str()),
         };
-        let block_attributes = gathering.module.description().attributes_of(block);
+        let block_attributes = self.described[&declaration.id.type_name].attributes_of(block);
         let mut attributes = BTreeMap::new();
         for attribute in block_attributes {
             let Ok(value) = given.value(&attribute.name) else { continue };

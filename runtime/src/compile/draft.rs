@@ -6,6 +6,7 @@
 //! with the name of verified bytes, and may differ from the draft in nothing but those names.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use serde_json::Value as Json;
@@ -61,7 +62,7 @@ impl Compiler {
         let assigned = self.assign(declaration, module, &compiled.desired, &pending, &names);
         let (desired, validated) = assigned.ok_or(NoDraft::Told)?;
         self.check_names(declaration, &validated, &names).ok_or(NoDraft::Told)?;
-        self.keep_secrets(declaration, given, &desired, &validated.semantics).ok_or(NoDraft::Told)?;
+        self.keep_secrets(declaration, given, &desired, &validated.semantics.assets).ok_or(NoDraft::Told)?;
         Ok(Draft { compiled: compiled.desired, desired, validated, pending })
     }
 
@@ -97,8 +98,9 @@ impl Compiler {
     }
 
     /// The final state of one draft, once its assets are there.
-    pub(super) fn finish(&self, mut built: Built, assets: &mut Assets) -> Option<Built> {
-        let acquired = self.acquire(&built, assets)?;
+    pub(super) fn finish(self: &Rc<Self>, mut built: Built, assets: &mut Assets) -> Option<Built> {
+        let sensitive = matches!(&built.resource.state, State::Compiled { semantics, .. } if semantics.sensitive);
+        let acquired = self.acquire(&built.pending, sensitive, assets)?;
         let state = match &built.resource.state {
             State::Deferred { attributes, blocks, .. } => {
                 let sources = acquired.into_iter().filter_map(|(path, asset)| Some((path, asset.digest()?))).collect();
@@ -106,13 +108,43 @@ impl Compiler {
             }
             State::Compiled { semantics, .. } => {
                 // A state without assets has been validated as it is.
-                let Some(compiled) = built.compiled.take().filter(|_| !built.pending.is_empty()) else { return Some(built) };
-                let (desired, validated) = self.final_state(&built, &compiled, semantics, acquired)?;
-                State::Compiled { desired, semantics: validated.semantics }
+                match built.compiled.take().filter(|_| !built.pending.is_empty()) {
+                    None => built.resource.state.clone(),
+                    Some(compiled) => {
+                        let (desired, validated) = self.final_state(&built, &compiled, semantics, acquired)?;
+                        State::Compiled { desired, semantics: validated.semantics }
+                    }
+                }
             }
         };
+        let is_other = state != built.resource.state;
         built.resource.state = state;
+        self.finish_backends(&mut built, is_other, assets)?;
         Some(built)
+    }
+
+    /// The final candidates: of those that wait for bytes, and of all where the desired state is another than that of the draft.
+    fn finish_backends(self: &Rc<Self>, built: &mut Built, is_other: bool, assets: &mut Assets) -> Option<()> {
+        let Some(mut backends) = built.backends.take() else { return Some(()) };
+        let resource = &built.resource;
+        let declaration = self.declaration(&resource.id);
+        let base = Footprint {
+            claims: resource.claims.clone(),
+            effects: resource.effects.clone(),
+            affected_paths: resource.affected_paths.clone(),
+        };
+        let desired = match &resource.state {
+            State::Compiled { desired, .. } => Some(desired),
+            State::Deferred { .. } => None,
+        };
+        for (name, candidate) in &mut backends.candidates {
+            if is_other || !candidate.pending.is_empty() {
+                let provider = &self.providers[&resource.id.type_name][name];
+                self.finish_candidate(declaration, provider, (&base, desired), candidate, assets)?;
+            }
+        }
+        built.resource.backends = Some(backends.catalog());
+        Some(())
     }
 
     fn final_state(
@@ -139,7 +171,12 @@ impl Compiler {
     }
 
     /// What a module's requests are for, as far as it is known without acquiring anything.
-    fn pending(&self, declaration: &Declaration, requests: &[AssetRequest], given: &Given) -> Result<Vec<Pending>, NoDraft> {
+    pub(super) fn pending(
+        &self,
+        declaration: &Declaration,
+        requests: &[AssetRequest],
+        given: &Given,
+    ) -> Result<Vec<Pending>, NoDraft> {
         // Each is looked at, so that all that is wrong comes out at once.
         let pending: Vec<Result<Pending, NoDraft>> =
             requests.iter().map(|request| self.pending_one(declaration, request, given)).collect();

@@ -122,7 +122,7 @@ impl Compiler {
 
     /// Tells of resources that claim one object.
     pub(super) fn check_overlaps(&self, built: &[Built]) {
-        let claims = built.iter().enumerate().flat_map(|(place, built)| built.resource.claims.iter().map(move |c| (place, c)));
+        let claims = built.iter().enumerate().flat_map(|(place, built)| built.resource.all_claims().map(move |c| (place, c)));
         for (first, second, claim) in overlaps::find(claims) {
             let (first, second) = (&self.manifest().resources[first], &self.manifest().resources[second]);
             let summary = format!("`{}` and `{}` both manage the {}", first.id, second.id, object(claim));

@@ -17,6 +17,7 @@ mod messages;
 mod origins;
 mod overlaps;
 mod parameters;
+mod providers;
 mod resource;
 mod secrets;
 
@@ -28,12 +29,13 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 use crate::acquire::Acquire;
-use crate::engine::Module;
+use crate::engine::{Module, Provider};
 use crate::language::diagnostic::Diagnostics;
 use crate::manifest::{Declaration, Evaluation, Files, Inputs, Manifest};
 use crate::model::catalog::{self, CATALOG_VERSION, Catalog, LANGUAGE_VERSION};
+use crate::model::description::Description;
 use crate::model::digest::AssetDigest;
-use crate::model::ids::{ResourceId, TypeName};
+use crate::model::ids::{ProviderName, ResourceId, TypeName};
 use crate::model::secret::Secrets;
 
 pub use assets::{Asset, Content};
@@ -50,7 +52,12 @@ pub struct Sources<'a> {
     pub acquire: Arc<dyn Acquire>,
     /// The modules that may serve its resource types.
     pub modules: &'a BTreeMap<TypeName, Module>,
+    /// The providers that a node may select from, by resource type.
+    pub providers: &'a Providers,
 }
+
+/// Providers by resource type and name.
+pub type Providers = BTreeMap<TypeName, BTreeMap<ProviderName, Provider>>;
 
 /// A compiled manifest.
 pub struct Compiled {
@@ -84,6 +91,9 @@ struct Compiler {
     evaluation: Evaluation,
     acquire: Arc<dyn Acquire>,
     modules: BTreeMap<TypeName, Module>,
+    providers: Providers,
+    /// What each type describes, with the options blocks of its providers.
+    described: BTreeMap<TypeName, Description>,
     declared: BTreeMap<ResourceId, declared::Declared>,
     /// What the catalog names, as it gathers.
     secrets: RefCell<Secrets>,
@@ -92,8 +102,11 @@ struct Compiler {
 impl Compiler {
     fn new(evaluation: Evaluation, sources: &Sources<'_>) -> Self {
         let modules = sources.modules.clone();
-        let declared = declared::all(&evaluation, &modules);
-        Self { evaluation, acquire: Arc::clone(&sources.acquire), modules, declared, secrets: RefCell::default() }
+        let providers = sources.providers.clone();
+        let described = modules.iter().map(|(name, module)| (name.clone(), with_options(module, providers.get(name)))).collect();
+        let declared = declared::all(&evaluation, &described, &providers);
+        let acquire = Arc::clone(&sources.acquire);
+        Self { evaluation, acquire, modules, providers, described, declared, secrets: RefCell::default() }
     }
 
     /// The catalog; none if something is so wrong that there is no sense in going on. Messages say what.
@@ -117,7 +130,7 @@ impl Compiler {
 
     /// Drafts to final states, with the bytes that they wait for. Acquires nothing if anything has been found wrong before.
     fn settle(
-        &self,
+        self: &Rc<Self>,
         drafts: Vec<resource::Built>,
         edges: &[catalog::Edge],
     ) -> Option<(Vec<resource::Built>, BTreeMap<AssetDigest, Asset>)> {
@@ -125,7 +138,7 @@ impl Compiler {
             return None;
         }
         let mut assets = assets::Assets::default();
-        let waiting = drafts.iter().any(|draft| !draft.pending.is_empty());
+        let waiting = drafts.iter().any(resource::Built::waits);
         let settled: Vec<Option<resource::Built>> = drafts.into_iter().map(|draft| self.finish(draft, &mut assets)).collect();
         let settled: Vec<resource::Built> = settled.into_iter().collect::<Option<_>>()?;
         if waiting {
@@ -153,12 +166,28 @@ impl Compiler {
             audience: manifest.audience.clone(),
             target_facts: self.evaluation.facts_read(),
             modules: resources.iter().map(|r| (r.id.type_name.clone(), module(&r.id.type_name))).collect(),
+            providers: self.candidates(&resources),
             assets: assets.iter().map(|(digest, asset)| (*digest, catalog::Asset { size: asset.size })).collect(),
             secrets: self.secrets.borrow().keys().cloned().collect(),
             node_secrets: secrets::node_secrets(&resources),
             resources,
             edges,
         }
+    }
+
+    /// The modules of every provider that may be selected for one of `resources`.
+    fn candidates(&self, resources: &[catalog::Resource]) -> BTreeMap<TypeName, BTreeMap<ProviderName, catalog::Module>> {
+        let mut candidates: BTreeMap<TypeName, BTreeMap<ProviderName, catalog::Module>> = BTreeMap::new();
+        for resource in resources {
+            let Some(backends) = &resource.backends else { continue };
+            let known = &self.providers[&resource.id.type_name];
+            for name in backends.candidates.keys() {
+                let (component, schema_version) = (known[name].digest(), known[name].description().schema_version);
+                let of_type = candidates.entry(resource.id.type_name.clone()).or_default();
+                of_type.insert(name.clone(), catalog::Module { component, schema_version });
+            }
+        }
+        candidates
     }
 
     fn manifest(&self) -> &Arc<Manifest> {
@@ -169,4 +198,12 @@ impl Compiler {
     fn declaration(&self, id: &ResourceId) -> &Declaration {
         self.manifest().resource(id).expect("only addresses of this manifest's resources are asked for")
     }
+}
+
+/// What a type describes, with an options block for each of its providers.
+fn with_options(module: &Module, providers: Option<&BTreeMap<ProviderName, Provider>>) -> Description {
+    let mut description = module.description().clone();
+    let blocks = providers.into_iter().flat_map(BTreeMap::values).map(|provider| provider.description().block());
+    description.blocks.extend(blocks);
+    description
 }

@@ -159,12 +159,12 @@ impl Given {
 
     /// The descriptors of the attributes that there are here.
     fn descriptors(&self) -> Result<&[Attribute], ParameterError> {
-        let module = self.scope.0.modules.get(&self.id.type_name).ok_or(ParameterError::Failed)?;
+        let described = self.scope.0.described.get(&self.id.type_name).ok_or(ParameterError::Failed)?;
         let block = match self.part {
             Part::Own => None,
             Part::Block(place) => self.declaration().blocks.get(place).map(|block| block.name.as_str()),
         };
-        Ok(module.description().attributes_of(block))
+        Ok(described.attributes_of(block))
     }
 
     fn descriptor(&self, name: &str) -> Result<&Attribute, ParameterError> {

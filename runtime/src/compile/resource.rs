@@ -10,6 +10,7 @@ use super::draft::NoDraft;
 use super::exports::Scope;
 use super::origins::Origins;
 use super::parameters::Given;
+use super::providers::BuiltBackends;
 use crate::engine::{DefinitionError, Footprint, Module, Parameters, Validated};
 use crate::language::diagnostic::Diagnostic;
 use crate::language::slots;
@@ -17,6 +18,7 @@ use crate::language::value::{Data, Value};
 use crate::manifest::{Declaration, Part, Trail};
 use crate::model::catalog::{Control, Resource, Source, State};
 use crate::model::expression::Expression;
+use crate::model::ids::TypeName;
 
 /// A compiled declaration.
 pub(super) struct Built {
@@ -28,6 +30,16 @@ pub(super) struct Built {
     pub(super) compiled: Option<Json>,
     /// Bytes that are not there yet.
     pub(super) pending: Vec<Pending>,
+    /// For types with providers: the candidates, some of which wait for bytes too.
+    pub(super) backends: Option<BuiltBackends>,
+}
+
+impl Built {
+    /// Whether bytes are not there yet.
+    pub(super) fn waits(&self) -> bool {
+        let of_options = self.backends.iter().flat_map(|backends| backends.candidates.values());
+        !self.pending.is_empty() || of_options.into_iter().any(|candidate| !candidate.pending.is_empty())
+    }
 }
 
 /// What a declaration should be, with what is still to come.
@@ -46,7 +58,7 @@ impl Compiler {
         let control = self.control(declaration, &mut origins);
         let sound = self.declared[&declaration.id].sound;
         let built = sound.then(|| self.built(declaration, module, &mut origins)).flatten();
-        let Some((footprint, drafted)) = built else {
+        let Some((footprint, drafted, backends)) = built else {
             self.examine(&self.given(declaration));
             return None;
         };
@@ -60,14 +72,25 @@ impl Compiler {
             timeout_ms: declaration.meta.timeout_ms,
             control: control?,
             state,
+            backends: backends.as_ref().map(BuiltBackends::catalog),
         };
-        Some(Built { resource, origins, compiled, pending })
+        Some(Built { resource, origins, compiled, pending, backends })
     }
 
-    fn built(self: &Rc<Self>, declaration: &Declaration, module: &Module, origins: &mut Origins) -> Option<(Footprint, Drafted)> {
+    fn built(
+        self: &Rc<Self>,
+        declaration: &Declaration,
+        module: &Module,
+        origins: &mut Origins,
+    ) -> Option<(Footprint, Drafted, Option<BuiltBackends>)> {
         let footprint = self.footprint(declaration, module, origins)?;
         let drafted = self.state(declaration, module, &footprint, origins)?;
-        Some((footprint, drafted))
+        let desired = match &drafted.state {
+            State::Compiled { desired, .. } => Some(desired),
+            State::Deferred { .. } => None,
+        };
+        let backends = self.backends(declaration, module, &footprint, desired, origins)?;
+        Some((footprint, drafted, backends))
     }
 
     fn footprint(self: &Rc<Self>, declaration: &Declaration, module: &Module, origins: &mut Origins) -> Option<Footprint> {
@@ -189,7 +212,12 @@ impl Compiler {
 
     /// Tells of a module that breaks the contract.
     pub(super) fn broken(&self, declaration: &Declaration, what: String) {
-        let summary = format!("the module `{}` {what}", declaration.id.type_name);
+        self.broken_by(&declaration.id.type_name, declaration, what);
+    }
+
+    /// As [`Self::broken`], of any module.
+    pub(super) fn broken_by(&self, module: &TypeName, declaration: &Declaration, what: String) {
+        let summary = format!("the module `{module}` {what}");
         let message = Diagnostic::error(&declaration.place, summary);
         self.evaluation.add(message.note("this is a defect of the module, not of the manifest"));
     }

@@ -8,7 +8,7 @@ use super::Compiler;
 use super::parameters::Given;
 use crate::manifest::Declaration;
 use crate::model::asset::AssetRef;
-use crate::model::catalog::{Resource, Semantics};
+use crate::model::catalog::Resource;
 use crate::model::ids::{ResourceId, SecretName, SecretSlot};
 use crate::model::secret::{self, SecretReads};
 
@@ -19,9 +19,9 @@ impl Compiler {
         declaration: &Declaration,
         given: &Given,
         desired: &Json,
-        semantics: &Semantics,
+        assets: &[AssetRef],
     ) -> Option<()> {
-        let mut slots: BTreeSet<SecretSlot> = semantics.assets.iter().filter_map(AssetRef::slot).cloned().collect();
+        let mut slots: BTreeSet<SecretSlot> = assets.iter().filter_map(AssetRef::slot).cloned().collect();
         if let Err(error) = secret::add_slots(desired, &mut slots) {
             self.broken(declaration, format!("gives a desired state that is not one: {error}"));
             return None;
@@ -51,9 +51,7 @@ impl Compiler {
 pub(super) fn node_secrets(resources: &[Resource]) -> Vec<SecretName> {
     let mut reads = SecretReads::default();
     for resource in resources {
-        for (_, attributes) in resource.state.deferred_parts() {
-            attributes.values().for_each(|expression| reads.add(expression));
-        }
+        resource.deferred().iter().for_each(|(_, expression)| reads.add(expression));
     }
     // Evaluation has parsed each of them.
     let names: BTreeSet<SecretName> = reads.names.into_iter().flatten().filter_map(|name| name.parse().ok()).collect();

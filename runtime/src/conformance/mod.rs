@@ -9,6 +9,7 @@ mod generate;
 mod given;
 mod mutate;
 mod probe;
+mod provider;
 mod report;
 mod rule;
 mod sample;
@@ -26,7 +27,7 @@ pub use rule::Rule;
 pub use sample::{ChildBlock, Sample, slot};
 pub use transcript::Transcript;
 
-use crate::engine::{CallError, Engine, EngineError, Fault, Module};
+use crate::engine::{CallError, Engine, EngineError, Fault, Loaded, Module};
 use crate::model::digest::ComponentDigest;
 use probe::Probe;
 use report::Ledger;
@@ -60,8 +61,11 @@ pub fn check(
     samples: &[Sample],
     elsewhere: Option<&(dyn Elsewhere + Sync)>,
 ) -> Result<Report, EngineError> {
-    match engine.load(bytes) {
-        Ok(module) => Ok(crate::engine::on_large_stack(|| checked(&module, samples, elsewhere))),
+    match engine.load_any(bytes) {
+        Ok(Loaded::Type(module)) => Ok(crate::engine::on_large_stack(|| checked(&module, samples, elsewhere))),
+        Ok(Loaded::Provider(found)) => {
+            Ok(crate::engine::on_large_stack(|| provider::check(&found, &named_apart(samples), elsewhere)))
+        }
         Err(EngineError::Describe { digest, source }) => {
             Ok(undescribed(digest, describe_rule(&source), source.fault.to_string()))
         }
@@ -75,7 +79,12 @@ pub fn check(
 /// # Errors
 /// If it cannot be loaded.
 pub fn transcribe(engine: &Engine, bytes: &[u8], samples: &[Sample]) -> Result<Transcript, EngineError> {
-    let module = engine.load(bytes)?;
+    let module = match engine.load_any(bytes)? {
+        Loaded::Type(module) => module,
+        Loaded::Provider(found) => {
+            return Ok(crate::engine::on_large_stack(|| provider::transcribe(&found, &named_apart(samples))));
+        }
+    };
     Ok(crate::engine::on_large_stack(|| {
         let ledger = Ledger::default();
         let subjects = subject::gather(&Probe::new(&module, &ledger), &named_apart(samples));

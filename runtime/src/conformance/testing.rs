@@ -32,5 +32,6 @@ pub(crate) fn description(attributes: Vec<Attribute>) -> Description {
         ensure: None,
         capabilities: vec![],
         selectors: Selectors::default(),
+        has_providers: false,
     }
 }

@@ -46,7 +46,7 @@ impl Told for Compiled {
     }
 }
 
-fn request(request: &AssetRequest) -> Json {
+pub(super) fn request(request: &AssetRequest) -> Json {
     let (kind, text) = match &request.source {
         AssetSource::Parameter(text) => ("parameter", text),
         AssetSource::Inline(text) => ("inline", text),

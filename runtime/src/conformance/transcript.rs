@@ -38,6 +38,16 @@ pub struct Transcript {
 }
 
 impl Transcript {
+    /// Of nothing so far.
+    pub(super) fn empty(component: ComponentDigest) -> Self {
+        Self { component, answers: BTreeMap::new(), failed: BTreeSet::new() }
+    }
+
+    /// Adds the digest of an answer.
+    pub(super) fn add(&mut self, function: &str, key: &str, digest: &str) {
+        self.answers.entry(function.to_owned()).or_default().insert(key.to_owned(), digest.to_owned());
+    }
+
     /// Asks everything, in the order of `samples`, which are canonical.
     pub(super) fn of(module: &Module, samples: &[Sample], instances: Instances) -> Self {
         let mut scribe = Scribe { module, instances, session: None, answers: BTreeMap::new(), failed: BTreeSet::new() };

@@ -5,5 +5,5 @@
 mod page;
 mod schema;
 
-pub use page::page;
-pub use schema::schema;
+pub use page::{page, provider_page};
+pub use schema::{options_schema, schema};

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use crate::model::description::{Attribute, Block, BlockKind, Description, Ensure};
 use crate::model::key::escape;
+use crate::model::provider::{ANY_SYSTEM, ProviderDescription};
 
 /// The reference page of the type.
 pub fn page(description: &Description) -> String {
@@ -18,6 +19,38 @@ pub fn page(description: &Description) -> String {
     }
     exports(&mut text, description);
     rights(&mut text, description);
+    text
+}
+
+/// The reference page of a provider.
+pub fn provider_page(provider: &ProviderDescription) -> String {
+    let options = provider.options_as_type();
+    let mut text = format!("# `{}`\n\n{}\n", options.type_name, cell(&provider.summary));
+    let _ = write!(
+        text,
+        "\nThe provider `{}` of [`{}`]({}.md). Rendered from the descriptors of the module, schema version {}.\n",
+        provider.name, provider.type_name, provider.type_name, provider.schema_version
+    );
+    text.push_str("\n## Systems\n\nIt serves");
+    for (place, system) in provider.systems.iter().enumerate() {
+        let id = if system.id == ANY_SYSTEM {
+            "any system that no other provider names".to_owned()
+        } else {
+            format!("`{}`", system.id)
+        };
+        let comma = if place == 0 { "" } else { "," };
+        let _ = write!(text, "{comma} {id}");
+        if !system.versions.is_empty() {
+            let _ = write!(text, " ({})", cell(&system.versions.join(", ")));
+        }
+    }
+    text.push('.');
+    for condition in &provider.conditions {
+        let _ = write!(text, " It needs {}.", condition.needs());
+    }
+    text.push('\n');
+    attributes(&mut text, &format!("## Options, in a block `{}`", provider.name), &provider.options);
+    rights(&mut text, &options);
     text
 }
 

@@ -6,6 +6,7 @@
 use serde_json::{Map, Value as Json, json};
 
 use crate::model::description::{Attribute, AttributeType, Block, BlockKind, Description};
+use crate::model::provider::ProviderDescription;
 
 /// The dialect.
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
@@ -26,6 +27,15 @@ pub fn schema(description: &Description) -> Json {
     if let Some(properties) = schema.get_mut("properties").and_then(Json::as_object_mut) {
         properties.insert("meta".to_owned(), meta);
     }
+    Json::Object(schema)
+}
+
+/// The schema of the options block of a provider.
+pub fn options_schema(provider: &ProviderDescription) -> Json {
+    let mut schema = object(&provider.options, &[]);
+    let title = format!("{} of {}", provider.name, provider.type_name);
+    let head = [("$schema", json!(DIALECT)), ("title", json!(title)), ("description", json!(provider.summary))];
+    schema.extend(head.map(|(key, value)| (key.to_owned(), value)));
     Json::Object(schema)
 }
 

@@ -6,6 +6,8 @@ wasmtime::component::bindgen!({
     path: "../wit",
     world: "resource-type",
     imports: { default: trappable },
+    // Calls of providers are awaited, in bindings of host-functions.
+    require_store_data_send: true,
     exports: { "runtime:module/lifecycle": async },
     with: {
         "runtime:host": host_functions::bindings::runtime::host,

@@ -9,6 +9,7 @@ use super::definition::{AssetRequest, AssetSource, Compiled, DerivedEdge, Peer, 
 use super::error::{DefinitionError, Diagnostic};
 use super::footprint::Footprint;
 use super::session::{RecordedState, TestedState};
+use crate::model::asset::AssetRef;
 use crate::model::catalog::{Claim, EdgeReason, Effect, MAX_TIMEOUT_MS, Semantics};
 use crate::model::description::{Attribute, AttributeType, Block, BlockKind, Capability, Description, Ensure, Output, Selectors};
 use crate::model::ids::{ResourceId, TypeName};
@@ -102,6 +103,14 @@ fn effect(from: wit_types::Effect) -> Effect {
     Effect { domain: from.domain, key: Key(from.key), actions: from.actions, qualifier: from.qualifier }
 }
 
+pub(super) fn wit_footprint(footprint: &Footprint) -> wit_types::Footprint {
+    wit_types::Footprint {
+        claims: footprint.claims.iter().map(wit_claim).collect(),
+        effects: footprint.effects.iter().map(wit_effect).collect(),
+        affected_paths: footprint.affected_paths.iter().map(|path| path.0.clone()).collect(),
+    }
+}
+
 fn wit_claim(claim: &Claim) -> wit_types::Claim {
     wit_types::Claim { domain: claim.domain.clone(), key: claim.key.0.clone(), qualifier: claim.qualifier.clone() }
 }
@@ -138,14 +147,19 @@ pub(super) fn footprint(
 }
 
 pub(super) fn compiled(from: wit::Compiled) -> Result<Compiled, String> {
-    check_count("assets", from.assets.len())?;
-    let assets = from.assets.into_iter().map(asset_request).collect::<Result<Vec<_>, _>>()?;
+    Ok(Compiled { desired: parse_json(&from.desired)?, assets: asset_requests(from.assets)? })
+}
+
+/// Requests of assets, each with a slot of its own.
+pub(super) fn asset_requests(from: Vec<wit::AssetRequest>) -> Result<Vec<AssetRequest>, String> {
+    check_count("assets", from.len())?;
+    let assets = from.into_iter().map(asset_request).collect::<Result<Vec<_>, _>>()?;
     let mut slots: Vec<&str> = assets.iter().map(|asset| asset.slot.as_str()).collect();
     slots.sort_unstable();
     if slots.windows(2).any(|pair| pair[0] == pair[1]) {
         return Err("two assets with the same slot".into());
     }
-    Ok(Compiled { desired: parse_json(&from.desired)?, assets })
+    Ok(assets)
 }
 
 fn asset_request(from: wit::AssetRequest) -> Result<AssetRequest, String> {
@@ -165,16 +179,12 @@ fn asset_request(from: wit::AssetRequest) -> Result<AssetRequest, String> {
 }
 
 pub(super) fn validated(type_name: &TypeName, from: wit::Semantics) -> Result<Validated, String> {
-    check_count("assets", from.assets.len())?;
     check_count("capabilities", from.capabilities.len())?;
     check_count("prerequisites", from.prerequisites.len())?;
     if !(1..=MAX_TIMEOUT_MS).contains(&from.timeout_ms) {
         return Err(format!("a timeout of {} ms, which is not from 1 to {MAX_TIMEOUT_MS}", from.timeout_ms));
     }
-    let assets = from.assets.iter().map(|text| text.parse()).collect::<Result<Vec<_>, _>>();
-    let mut assets = assets.map_err(|error: crate::model::asset::AssetRefError| error.to_string())?;
-    assets.sort();
-    assets.dedup();
+    let assets = asset_refs(&from.assets)?;
     Ok(Validated {
         footprint: footprint(type_name, from.claims, from.effects, from.affected_paths)?,
         semantics: Semantics {
@@ -186,6 +196,16 @@ pub(super) fn validated(type_name: &TypeName, from: wit::Semantics) -> Result<Va
             prerequisites: sorted(from.prerequisites),
         },
     })
+}
+
+/// Names of assets, sorted and each once.
+pub(super) fn asset_refs(from: &[String]) -> Result<Vec<AssetRef>, String> {
+    check_count("assets", from.len())?;
+    let assets = from.iter().map(|text| text.parse()).collect::<Result<Vec<AssetRef>, _>>();
+    let mut assets = assets.map_err(|error: crate::model::asset::AssetRefError| error.to_string())?;
+    assets.sort();
+    assets.dedup();
+    Ok(assets)
 }
 
 pub(super) fn tested_state(from: wit::TestedState) -> Result<TestedState, String> {
@@ -208,7 +228,7 @@ pub(super) fn wit_recorded_state(recorded: &RecordedState) -> Result<wit::Record
     })
 }
 
-fn sorted(mut list: Vec<String>) -> Vec<String> {
+pub(super) fn sorted(mut list: Vec<String>) -> Vec<String> {
     list.sort();
     list.dedup();
     list
@@ -270,10 +290,11 @@ pub(super) fn description(from: wit::Description) -> Result<Description, String>
             drift: from.selectors.drift,
             has_stable_id: from.selectors.has_stable_id,
         },
+        has_providers: from.has_providers,
     })
 }
 
-fn attribute(from: wit::Attribute) -> Result<Attribute, String> {
+pub(super) fn attribute(from: wit::Attribute) -> Result<Attribute, String> {
     check_count("aliases", from.aliases.len())?;
     let name = message(&from.name);
     let flags = from.attribute_flags;
@@ -329,7 +350,7 @@ fn ensure(from: wit::EnsureVocabulary) -> Result<Ensure, String> {
     })
 }
 
-fn capability(from: wit::Capability) -> Capability {
+pub(super) fn capability(from: wit::Capability) -> Capability {
     Capability {
         interface: message(&from.interface_name),
         action: message(&from.action),
@@ -338,7 +359,7 @@ fn capability(from: wit::Capability) -> Capability {
     }
 }
 
-fn check_count(what: &str, count: usize) -> Result<(), String> {
+pub(super) fn check_count(what: &str, count: usize) -> Result<(), String> {
     if count > MAX_LIST { Err(format!("{count} {what}, more than {MAX_LIST}")) } else { Ok(()) }
 }
 

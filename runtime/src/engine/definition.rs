@@ -17,8 +17,8 @@ use wasmtime::Store;
 use wasmtime::component::Resource;
 
 pub use self::peers::Peers;
-pub(super) use self::state::DefinitionState;
 pub use self::state::{CatalogViewHandle, ParametersHandle};
+pub(super) use self::state::{DefinitionState, is_identity};
 use super::bindings::exports::runtime::module::definition as wit;
 use super::convert;
 use super::error::{CallError, DefinitionError, Fault};
@@ -38,7 +38,7 @@ pub const DEFINITION_MEMORY_BYTES: usize = 64 << 20;
 const LARGE_STACK_BYTES: usize = 256 << 20;
 
 /// What a host may allocate for values of one call, in bytes.
-const HOSTCALL_BYTES: usize = 16 << 20;
+pub(super) const HOSTCALL_BYTES: usize = 16 << 20;
 
 /// Runs `work` on a thread whose stack holds nested definition calls, and waits for it.
 ///

@@ -35,13 +35,23 @@ pub enum EngineError {
         source: wasmtime::Error,
     },
     /// It imports or exports something else than the contract.
-    #[error("the component {digest} does not fit the world `runtime:module/resource-type@0.1.0`")]
+    #[error("the component {digest} does not fit the worlds of `runtime:module@0.1.0`")]
     World {
         /// Which component.
         digest: ComponentDigest,
         /// What wasmtime says.
         #[source]
         source: wasmtime::Error,
+    },
+    /// It is the other kind of component than the one that is wanted.
+    #[error("the component {digest} serves no resource type: it is the provider `{provider}` of `{type_name}`")]
+    IsProvider {
+        /// Which component.
+        digest: ComponentDigest,
+        /// The provider's name.
+        provider: crate::model::ids::ProviderName,
+        /// The type that it is for.
+        type_name: TypeName,
     },
     /// It needs an interface that this host does not have.
     #[error("the component {digest} imports `{import}`, which this host does not offer")]
@@ -71,7 +81,7 @@ pub enum EngineError {
 }
 
 /// A call into a component that did not return an answer of the contract.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("module `{module}` failed in `{function}`: {fault}")]
 pub struct CallError {
     /// The module.

@@ -45,6 +45,35 @@ pub(super) struct LifecycleState {
     wasi_table: ResourceTable,
 }
 
+impl LifecycleState {
+    /// The host's side of the guest's calls.
+    pub(super) fn host_mut(&mut self) -> &mut HostContext {
+        &mut self.host
+    }
+
+    /// The limit that was met, if one was.
+    pub(super) fn exceeded(&self) -> Option<Fault> {
+        self.limiter.exceeded().cloned()
+    }
+}
+
+/// A store for an instance that meets the node, of a resource type or a provider. It has no deadline yet.
+pub(super) fn new_store(engine: &wasmtime::Engine, host: HostContext, memory_bytes: usize) -> Store<LifecycleState> {
+    let mut wasi_table = ResourceTable::new();
+    wasi_table.set_max_capacity(MAX_HANDLES);
+    let state = LifecycleState {
+        host,
+        limiter: Limiter::lenient(memory_bytes),
+        wasi: WasiCtx::builder().max_random_size(1 << 20).build(),
+        wasi_table,
+    };
+    let mut store = Store::new(engine, state);
+    store.limiter(|state| &mut state.limiter);
+    store.set_hostcall_fuel(HOSTCALL_BYTES);
+    store.set_max_component_handles(MAX_HANDLES);
+    store
+}
+
 impl HostView for LifecycleState {
     fn host(&mut self) -> &mut HostContext {
         &mut self.host
@@ -84,18 +113,7 @@ impl Attempt {
     /// # Errors
     /// If the instance cannot be made within its limits.
     pub async fn resume(module: &Module, host: HostContext, limits: AttemptLimits, started: Instant) -> Result<Self, CallError> {
-        let mut wasi_table = ResourceTable::new();
-        wasi_table.set_max_capacity(MAX_HANDLES);
-        let state = LifecycleState {
-            host,
-            limiter: Limiter::lenient(limits.memory_bytes),
-            wasi: WasiCtx::builder().max_random_size(1 << 20).build(),
-            wasi_table,
-        };
-        let mut store = Store::new(module.wasmtime(), state);
-        store.limiter(|state| &mut state.limiter);
-        store.set_hostcall_fuel(HOSTCALL_BYTES);
-        store.set_max_component_handles(MAX_HANDLES);
+        let mut store = new_store(module.wasmtime(), host, limits.memory_bytes);
         clock::hold_to(&mut store, started + limits.deadline);
         match module.instantiate(&mut store).await {
             Ok(guest) => {
@@ -301,6 +319,9 @@ impl Attempt {
             Ok(answer) => Ok(answer.map_err(translate::lifecycle_error)?),
             Err(error) => {
                 self.over = true;
+                if let Some(of_provider) = error.downcast_ref::<CallError>() {
+                    return Err(of_provider.clone().into());
+                }
                 let exceeded = self.store.data().limiter.exceeded().cloned();
                 let fault = fault::classify(&error, exceeded, self.started, self.limit);
                 Err(CallError { module: self.module.name(), function, fault }.into())

@@ -1,7 +1,8 @@
 //! Runs components: the one place, beside host-functions, that knows wasmtime (I2).
 //!
 //! A [`Module`] is a loaded component with what it says about its resource type. Its pure half is called directly
-//! ([`Module::compile`] and the rest); its other half through an [`Attempt`], one instance for one attempt at one resource.
+//! ([`Module::compile`] and the rest); its other half through an [`Attempt`], one instance for one attempt at one resource. A [`Provider`] is the same
+//! for a component behind a type, which an attempt of the type reaches as its [`backend`].
 //! The engine does not decide order, policy or what an answer means for a run.
 
 mod bindings;
@@ -15,6 +16,7 @@ mod footprint;
 mod lifecycle;
 mod limits;
 mod module;
+mod provider;
 mod purity;
 mod registration;
 mod session;
@@ -34,7 +36,8 @@ pub use lifecycle::{
     Attempt, AttemptError, AttemptLimits, CheckResult, Conflict, ContentChange, GuestChange, Interrupted, LifecycleError, Needed,
     OperationReason, Outcome, Prior, Reading, Reason, Safety, Verification,
 };
-pub use module::{MAX_COMPONENT_BYTES, Module};
+pub use module::{Loaded, MAX_COMPONENT_BYTES, Module};
+pub use provider::{BackendSetup, CompiledOptions, Provider, ValidatedOptions, backend};
 pub use session::{RecordedState, Session, TestedState};
 pub use watch::{MemoryWatch, watch_memories};
 

@@ -11,6 +11,7 @@ use super::bindings::{ResourceType, ResourceTypePre};
 use super::definition::DefinitionState;
 use super::error::EngineError;
 use super::lifecycle::LifecycleState;
+use super::provider::Provider;
 use super::{Engine, purity};
 use crate::model::description::Description;
 use crate::model::digest::ComponentDigest;
@@ -25,6 +26,18 @@ const DEFINITION_IMPORTS: [&str; 2] = ["runtime:module/parameters@0.1.0", "runti
 /// Namespaces from which a component may import; toolchains bring in WASI whether a module uses it or not.
 const KNOWN_NAMESPACES: [&str; 7] =
     ["runtime:module/", "runtime:host/", "wasi:cli/", "wasi:clocks/", "wasi:filesystem/", "wasi:io/", "wasi:random/"];
+
+/// What a provider exports and a resource type does not.
+const PROVIDER_EXPORT: &str = "runtime:module/backend@0.1.0";
+
+/// A loaded component.
+#[derive(Debug, Clone)]
+pub enum Loaded {
+    /// It serves a resource type.
+    Type(Module),
+    /// It is a provider of one.
+    Provider(Provider),
+}
 
 /// A component that is compiled, fits the contract, and has described its resource type. Cheap to clone.
 #[derive(Clone)]
@@ -45,12 +58,34 @@ impl Engine {
     /// # Errors
     /// See [`EngineError`]; nothing of the component has run but `describe`.
     pub fn load(&self, bytes: &[u8]) -> Result<Module, EngineError> {
+        match self.load_any(bytes)? {
+            Loaded::Type(module) => Ok(module),
+            Loaded::Provider(provider) => Err(EngineError::IsProvider {
+                digest: provider.digest(),
+                provider: provider.name().clone(),
+                type_name: provider.type_name().clone(),
+            }),
+        }
+    }
+
+    /// As [`Engine::load`], of either kind: what the component exports decides.
+    ///
+    /// # Errors
+    /// As [`Engine::load`].
+    pub fn load_any(&self, bytes: &[u8]) -> Result<Loaded, EngineError> {
         let digest = ComponentDigest::of(bytes);
         let component = self.compile(digest, bytes)?;
         check_imports(&component, digest)?;
+        if component.component_type().exports(&self.wasmtime).any(|(name, _)| name == PROVIDER_EXPORT) {
+            return self.load_provider(digest, &component).map(Loaded::Provider);
+        }
+        self.load_type(digest, &component).map(Loaded::Type)
+    }
+
+    fn load_type(&self, digest: ComponentDigest, component: &Component) -> Result<Module, EngineError> {
         let world = |source| EngineError::World { digest, source };
-        let definition = self.link_definition(&component).map_err(world)?;
-        let lifecycle = self.link_lifecycle(&component).map_err(world)?;
+        let definition = self.link_definition(component).map_err(world)?;
+        let lifecycle = self.link_lifecycle(component).map_err(world)?;
         let undescribed = Module(Arc::new(Inner {
             wasmtime: self.wasmtime.clone(),
             digest,
@@ -97,11 +132,18 @@ impl Engine {
         let mut linker = Linker::new(&self.wasmtime);
         host_functions::add_to_linker(&mut linker)?;
         wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
-        let names: Vec<String> = component.component_type().imports(&self.wasmtime).map(|(name, _)| name.to_owned()).collect();
-        let linked: BTreeSet<&str> = names.iter().map(String::as_str).filter(|name| !DEFINITION_IMPORTS.contains(name)).collect();
+        let names = host_imports(component, &DEFINITION_IMPORTS);
+        let linked: BTreeSet<&str> = names.iter().map(String::as_str).collect();
         purity::trap_other_imports(&mut linker, component, &linked)?;
         ResourceTypePre::new(linker.instantiate_pre(component)?)
     }
+}
+
+/// The imports of a component but those of its pure half.
+pub(super) fn host_imports(component: &Component, pure: &[&str]) -> Vec<String> {
+    let names = component.component_type();
+    let names = names.imports(component.engine()).map(|(name, _)| name.to_owned());
+    names.filter(|name| !pure.contains(&name.as_str())).collect()
 }
 
 /// Refuses a component that imports from somewhere unknown, before anything is linked.
@@ -127,6 +169,7 @@ fn placeholder() -> Description {
         ensure: None,
         capabilities: Vec::new(),
         selectors: crate::model::description::Selectors::default(),
+        has_providers: false,
     }
 }
 

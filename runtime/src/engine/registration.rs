@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value as Json;
 
 use crate::model::description::{Attribute, AttributeType, Block, Description, is_secret_slot};
+use crate::model::provider::ProviderDescription;
 
 /// Names of blocks that every resource has, which no attribute may take.
 const RESERVED_NAMES: [&str; 1] = ["meta"];
@@ -19,6 +20,26 @@ pub(super) fn check(description: &Description) -> Result<(), String> {
     description.blocks.iter().try_for_each(check_block)?;
     check_ensure(description)?;
     check_selectors(description)
+}
+
+/// Refuses a provider's description that cannot be served, with the reason in words.
+pub(super) fn check_provider(description: &ProviderDescription) -> Result<(), String> {
+    if description.schema_version == 0 {
+        return Err("`schema-version` is 0: it counts from 1".into());
+    }
+    description.module_name().map_err(|error| error.to_string())?;
+    if RESERVED_NAMES.contains(&description.name.as_str()) {
+        return Err(format!("the provider name `{}` is reserved", description.name));
+    }
+    if description.systems.is_empty() {
+        return Err("it serves no system".into());
+    }
+    let ids: BTreeSet<&str> = description.systems.iter().map(|system| system.id.as_str()).collect();
+    if ids.len() != description.systems.len() {
+        return Err("it names a system twice".into());
+    }
+    check_namespace(spellings(&description.options))?;
+    check_block(&description.block())
 }
 
 /// Attributes with their aliases, blocks and outputs share one namespace; the attributes of each block have one of their own.

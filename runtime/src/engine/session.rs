@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use super::definition::{Call, Compiled, DefinitionState, DerivedEdge, Parameters, Peers, Validated};
+use super::definition::{Call, Compiled, DefinitionState, DerivedEdge, Parameters, Peers, Validated, is_identity};
 use super::error::{CallError, DefinitionError};
 use super::footprint::Footprint;
 use super::module::Module;
@@ -140,10 +140,12 @@ impl Session {
     /// See [`DefinitionError`].
     pub fn footprint(&mut self, id: &ResourceId, given: Rc<dyn Parameters>) -> Result<Footprint, DefinitionError> {
         self.call.restart();
-        self.call.store.data_mut().restrict_to_identity(Some(Rc::new(self.module.description().clone())));
+        let module = self.module.clone();
+        let readable = move |block: Option<&str>, name: &str| is_identity(module.description().attributes_of(block), name);
+        self.call.store.data_mut().restrict(Some(Rc::new(readable)));
         let handle = self.module.give("identity", &mut self.call, given)?;
         let answer = self.call.guest.call_identity(&mut self.call.store, &convert::resource_id(id), handle);
-        self.call.store.data_mut().restrict_to_identity(None);
+        self.call.store.data_mut().restrict(None);
         let footprint = self.module.answer("identity", &self.call, answer)?;
         self.checked(
             "identity",

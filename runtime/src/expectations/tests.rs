@@ -8,7 +8,7 @@ use super::*;
 use crate::acquire::{Acquirer, Places, Settings, Silent};
 use crate::builtins;
 use crate::compile::{self, Sources};
-use crate::engine::{Engine, EngineOptions};
+use crate::engine::{Engine, EngineOptions, Loaded};
 use crate::manifest::{self, Inputs, NoFiles};
 use crate::model::asset::AssetRef;
 use crate::model::digest::AssetDigest;
@@ -55,7 +55,10 @@ fn site() -> Site {
     let engine = Engine::new(EngineOptions::default()).unwrap();
     let modules: BTreeMap<TypeName, Module> = builtins::all()
         .iter()
-        .map(|builtin| engine.load(builtin.bytes).unwrap())
+        .filter_map(|builtin| match engine.load_any(builtin.bytes).unwrap() {
+            Loaded::Type(module) => Some(module),
+            Loaded::Provider(_) => None,
+        })
         .map(|module| (module.type_name().clone(), module))
         .collect();
     let manifest = Arc::new(manifest::read("site.hcl", MANIFEST.to_owned()).unwrap());
@@ -63,8 +66,14 @@ fn site() -> Site {
     let folder = tempfile::tempdir().unwrap();
     let places = Places { cache: None, scratch: folder.path().to_owned() };
     let acquirer = Acquirer::new(folder.path(), Settings::default(), places, Arc::new(Silent)).unwrap();
-    let sources =
-        Sources { inputs: &inputs, facts: None, files: Arc::new(NoFiles), acquire: Arc::new(acquirer), modules: &modules };
+    let sources = Sources {
+        inputs: &inputs,
+        facts: None,
+        files: Arc::new(NoFiles),
+        acquire: Arc::new(acquirer),
+        modules: &modules,
+        providers: &compile::Providers::new(),
+    };
     let compiled = compile::compile(manifest, &sources).unwrap_or_else(|errors| panic!("{errors}"));
     let bytes = |asset: &compile::Asset| match &asset.content {
         compile::Content::Bytes(bytes) => bytes.to_vec(),

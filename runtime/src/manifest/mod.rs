@@ -28,7 +28,7 @@ use crate::language::names::Names;
 use crate::language::source::Sources;
 use crate::model::attribute_path::AttributePath;
 use crate::model::expression::{Expression, Place};
-use crate::model::ids::{OwnerName, ResourceId};
+use crate::model::ids::{OwnerName, ProviderName, ResourceId};
 use crate::model::kind::Unshown;
 
 /// A manifest as far as it could be read.
@@ -201,6 +201,8 @@ pub struct Meta {
     pub timeout_ms: Option<u64>,
     /// When to leave it alone.
     pub control: Option<Gate>,
+    /// The provider that is to serve it, whatever the node would select.
+    pub provider: Option<(ProviderName, Place)>,
 }
 
 /// A `control` block: conditions as they are written.

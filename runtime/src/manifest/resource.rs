@@ -14,14 +14,14 @@ use crate::language::names::Names;
 use crate::model::catalog::MAX_TIMEOUT_MS;
 use crate::model::description::{LABEL_RULE, is_label};
 use crate::model::expression::{Expression, Place};
-use crate::model::ids::ResourceId;
+use crate::model::ids::{ProviderName, ResourceId};
 use crate::model::units;
 
 const META: Allowed = Allowed {
     block: "a `meta` block",
-    attributes: &["require", "before", "subscribe", "notify", "timeout"],
+    attributes: &["require", "before", "subscribe", "notify", "timeout", "provider"],
     blocks: &["control"],
-    later: &["provider", "health"],
+    later: &["health"],
 };
 
 const CONTROL: Allowed = Allowed { block: "a `control` block", attributes: &["if", "unless"], blocks: &[], later: &[] };
@@ -117,6 +117,7 @@ impl Reader<'_> {
             notify: self.addresses(&found, "notify", id, names),
             timeout_ms: self.timeout(&found),
             control: found.blocks.get("control").map(|control| self.control(control, id, names)),
+            provider: self.provider(&found),
         }
     }
 
@@ -128,6 +129,17 @@ impl Reader<'_> {
         }
         let mut condition = |name| found.attributes.get(name).map(|attribute| self.expression(&attribute.value, id, names));
         Gate { if_: condition("if"), unless: condition("unless") }
+    }
+
+    fn provider(&mut self, found: &Found<'_>) -> Option<(ProviderName, Place)> {
+        let (text, place) = self.text(found, "provider")?;
+        match text.parse() {
+            Ok(name) => Some((name, place)),
+            Err(error) => {
+                self.error(&place, error.to_string());
+                None
+            }
+        }
     }
 
     fn timeout(&mut self, found: &Found<'_>) -> Option<u64> {

@@ -12,9 +12,10 @@ use serde_json::Value as Json;
 use super::asset::AssetRef;
 use super::digest::{AssetDigest, ComponentDigest};
 use super::expression::{Expression, Place};
-use super::ids::{OwnerName, ResourceId, SecretName, SecretSlot, TypeName};
+use super::ids::{OwnerName, ProviderName, ResourceId, SecretName, SecretSlot, TypeName};
 use super::key::{Key, escape};
 use super::kind::Unshown;
+use super::provider::module_name;
 
 /// The one catalog version that this program writes and reads.
 pub const CATALOG_VERSION: u32 = 1;
@@ -43,6 +44,9 @@ pub struct Catalog {
     pub target_facts: BTreeMap<String, Json>,
     /// The module of each resource type that occurs.
     pub modules: BTreeMap<TypeName, Module>,
+    /// The providers that a node may select from, of each resource type that has any.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub providers: BTreeMap<TypeName, BTreeMap<ProviderName, Module>>,
     /// The assets that resources name.
     pub assets: BTreeMap<AssetDigest, Asset>,
     /// Slots of sensitive values, which the bundle's own layer holds; sorted.
@@ -53,6 +57,19 @@ pub struct Catalog {
     pub resources: Vec<Resource>,
     /// What must go before what; sorted, each pair at most once for a reason.
     pub edges: Vec<Edge>,
+}
+
+impl Catalog {
+    /// Every module, under the name that policy knows it by: of its resource type, or `TYPE_PROVIDER`.
+    pub fn components(&self) -> Vec<(TypeName, &Module)> {
+        let mut all: Vec<(TypeName, &Module)> = self.modules.iter().map(|(name, module)| (name.clone(), module)).collect();
+        for (type_name, known) in &self.providers {
+            // One whose name is too long is refused where a catalog is read.
+            let named = |(name, module)| Some((module_name(type_name, name).ok()?, module));
+            all.extend(known.iter().filter_map(named));
+        }
+        all
+    }
 }
 
 /// The component that serves a resource type.
@@ -93,6 +110,129 @@ pub struct Resource {
     pub control: Option<Control>,
     /// What it should be.
     pub state: State,
+    /// What each provider would be given that a node may select; for types with providers alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backends: Option<Backends>,
+}
+
+impl Resource {
+    /// The expressions that are evaluated on the node but for its gate, each with the name of the attribute or option that it is for.
+    pub fn deferred(&self) -> Vec<(&str, &Expression)> {
+        let own = self.state.deferred_parts().into_iter().map(|(_, attributes)| attributes);
+        let options = self.backends.iter().flat_map(|backends| backends.candidates.values().filter_map(Candidate::deferred));
+        own.chain(options).flatten().map(|(name, expression)| (name.as_str(), expression)).collect()
+    }
+
+    /// What it holds, whichever provider is selected.
+    pub fn all_claims(&self) -> impl Iterator<Item = &Claim> {
+        self.claims.iter().chain(self.beyond().flat_map(|beyond| &beyond.claims))
+    }
+
+    /// What each of its providers adds to its own claims, effects and affected paths.
+    pub fn beyond(&self) -> impl Iterator<Item = &Beyond> {
+        self.backends.iter().flat_map(|backends| backends.candidates.values().filter_map(Candidate::beyond))
+    }
+}
+
+/// The providers that a node may select for a resource, each with what it would be given.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Backends {
+    /// The one that the manifest wants; then it is the only candidate.
+    pub forced: Option<ProviderName>,
+    /// Every provider that a node may select.
+    pub candidates: BTreeMap<ProviderName, Candidate>,
+}
+
+/// What one provider would be given. Its debug output does not show values.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Candidate {
+    /// Options that were compiled on the controller.
+    Compiled {
+        /// The provider's own.
+        options: Json,
+        /// What its `validate` said of them.
+        semantics: OptionsSemantics,
+        /// What it adds.
+        beyond: Beyond,
+    },
+    /// Options that are compiled on the node, from an options block of which some attributes read facts or other resources there.
+    Deferred {
+        /// Every given option by canonical name; known ones are literals.
+        attributes: BTreeMap<String, Expression>,
+        /// The files that options flagged as source name, as assets, by the name of the option.
+        sources: BTreeMap<String, AssetDigest>,
+        /// What it adds.
+        beyond: Beyond,
+    },
+    /// The provider cannot serve the declaration, which matters where it is selected.
+    Refused {
+        /// Why, in its words.
+        message: String,
+        /// What to do about it.
+        hint: Option<String>,
+    },
+}
+
+impl Candidate {
+    /// The options that wait for the node; none if there are none.
+    pub fn deferred(&self) -> Option<&BTreeMap<String, Expression>> {
+        match self {
+            Self::Deferred { attributes, .. } => Some(attributes),
+            Self::Compiled { .. } | Self::Refused { .. } => None,
+        }
+    }
+
+    /// What it adds to the resource.
+    pub fn beyond(&self) -> Option<&Beyond> {
+        match self {
+            Self::Compiled { beyond, .. } | Self::Deferred { beyond, .. } => Some(beyond),
+            Self::Refused { .. } => None,
+        }
+    }
+}
+
+impl fmt::Debug for Candidate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Compiled { options, semantics, beyond } => {
+                let shown = Unshown(options);
+                f.debug_struct("Compiled").field("options", &shown).field("semantics", semantics).field("beyond", beyond).finish()
+            }
+            Self::Deferred { attributes, sources, beyond } => f
+                .debug_struct("Deferred")
+                .field("attributes", attributes)
+                .field("sources", sources)
+                .field("beyond", beyond)
+                .finish(),
+            Self::Refused { message, .. } => f.debug_struct("Refused").field("message", message).finish_non_exhaustive(),
+        }
+    }
+}
+
+/// What options mean, from themselves alone.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OptionsSemantics {
+    /// The rights that the provider needs, as `files.write`, sorted.
+    pub capabilities: Vec<String>,
+    /// The assets that the options name, sorted.
+    pub assets: Vec<AssetRef>,
+    /// Whether they are sensitive by their own nature.
+    pub sensitive: bool,
+}
+
+/// What a resource holds and touches through a provider, beyond what its type says. Each sorted.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Beyond {
+    /// As in [`Resource`].
+    pub claims: Vec<Claim>,
+    /// As in [`Resource`].
+    pub effects: Vec<Effect>,
+    /// As in [`Resource`].
+    pub affected_paths: Vec<Key>,
 }
 
 /// Desired state, settled or waiting for the node. Its debug output does not show values.

@@ -34,6 +34,8 @@ pub struct Description {
     pub capabilities: Vec<Capability>,
     /// How its recorded state is compared.
     pub selectors: Selectors,
+    /// Whether it leaves its work on the node to a provider.
+    pub has_providers: bool,
 }
 
 impl Description {

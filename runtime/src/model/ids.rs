@@ -85,6 +85,12 @@ name_type! {
 }
 
 name_type! {
+    /// A provider's name, unique among those of its resource type, and that of its options block.
+    ProviderName, "provider name", "lower-case letters, digits and `_`, starting with a letter, at most 63 bytes",
+    |text| starts_lower(text) && text.len() <= 63 && is_word(text, b"") && !text.bytes().any(|b| b.is_ascii_uppercase())
+}
+
+name_type! {
     /// A resource's own name, unique within its type.
     ResourceName, "resource name", "letters, digits, `_`, `-`, `.` and `:`, starting with a letter, digit or `_`, at most 255 bytes",
     |text| !text.is_empty() && text.len() <= 255 && is_word(text, b"-.:") && !text.starts_with(['-', '.', ':'])

@@ -11,6 +11,8 @@ pub mod expression;
 pub mod ids;
 pub mod key;
 pub mod kind;
+pub mod managed;
+pub mod provider;
 pub mod report;
 pub mod secret;
 pub mod units;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::digest::{BundleDigest, ComponentDigest};
-use super::ids::{OwnerName, ResourceId, RunId};
+use super::ids::{OwnerName, ProviderName, ResourceId, RunId};
 
 /// The one report version that this program writes and reads.
 pub const REPORT_VERSION: u32 = 1;
@@ -92,6 +92,9 @@ pub enum Severity {
 pub struct ResourceReport {
     /// Which resource.
     pub id: ResourceId,
+    /// The provider that was selected for it, where its type has providers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<ProviderName>,
     /// How it ended.
     pub outcome: Outcome,
     /// What converging does or did to the object.
@@ -121,6 +124,7 @@ impl ResourceReport {
     pub fn untouched(id: ResourceId) -> Self {
         Self {
             id,
+            provider: None,
             outcome: Outcome::NotReached,
             action: Action::Unchanged,
             changes: Vec::new(),

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use host_functions::{HostContext, Node};
+use host_functions::Node;
 
 use super::{Groups, Planned, Ready, RunAssets};
-use crate::engine::{Attempt, AttemptError, AttemptLimits, CallError, Conflict, Diagnostic, LifecycleError, Reason, Safety};
+use crate::engine::{Attempt, AttemptError, CallError, Conflict, Diagnostic, LifecycleError, Reason, Safety};
 use crate::model::catalog::Claim;
 use crate::model::ids::TypeName;
 use crate::model::key::escape;
@@ -67,7 +67,7 @@ impl Inspection<'_> {
         if self.groups.has_no_safety(&ready.id.type_name) {
             return Ok(Safety::default());
         }
-        let mut attempt = self.attempt(ready, ready.limits).await?;
+        let mut attempt = self.attempt(ready).await?;
         let safety = self.groups.safety(&mut attempt, ready, &Reason::default()).await;
         let safety = believed(safety, &mut attempt)?.unwrap_or_default();
         // To hold an object keeps others from it, so it takes the same right as a claim that the catalog names.
@@ -102,15 +102,15 @@ impl Inspection<'_> {
 
     /// Conflicts within the type of `ready`, under its deadline.
     async fn conflicts_of_type(&self, ready: &Ready) -> Result<Vec<Conflict>, Failed> {
-        let mut attempt = self.attempt(ready, ready.limits).await?;
+        let mut attempt = self.attempt(ready).await?;
         let conflicts = self.groups.conflicts(&mut attempt, &ready.id.type_name, &Reason::default()).await;
         believed(conflicts, &mut attempt)
     }
 
-    async fn attempt(&self, ready: &Ready, limits: AttemptLimits) -> Result<Attempt, Failed> {
+    async fn attempt(&self, ready: &Ready) -> Result<Attempt, Failed> {
         let assets = Arc::clone(self.assets) as Arc<dyn host_functions::assets::AssetSource>;
-        let host = HostContext::new(Arc::clone(self.node), ready.rights.clone(), assets, Instant::now() + limits.deadline);
-        Ok(Attempt::start(&ready.module, host, limits).await?)
+        let host = ready.host(self.node, &assets, Instant::now(), false);
+        Ok(Attempt::start(&ready.module, host, ready.limits).await?)
     }
 }
 

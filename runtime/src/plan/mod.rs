@@ -5,6 +5,7 @@
 //! of others is left as [`Waiting`], which the walk has settled at its turn.
 
 mod assets;
+mod backend;
 mod gate;
 mod groups;
 mod hold;
@@ -19,23 +20,29 @@ mod waiting;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Instant;
 
-use host_functions::Node;
+use host_functions::assets::AssetSource;
 use host_functions::rights::Rights;
+use host_functions::{HostContext, Node};
 use serde_json::Value as Json;
 
+use self::backend::SelectedState;
 use self::resolve::Settled;
 use self::sources::Sources;
 use self::waiting::Settler;
 use crate::engine::{AttemptLimits, Module, Safety};
 use crate::model::asset::AssetRef;
-use crate::model::catalog::{Claim, Resource, Semantics};
+use crate::model::catalog::{Claim, Effect, Resource, Semantics};
 use crate::model::ids::{ResourceId, SecretSlot};
+use crate::model::managed::Managed;
 use crate::model::report::{Action, EffectClass, Failure, Outcome, Phase, ResourceReport};
 use crate::model::secret;
-use crate::receipt::{Admitted, AdmittedModule};
+use crate::providers::NodeIdentity;
+use crate::receipt::Admitted;
 
 pub use assets::RunAssets;
+pub use backend::Backend;
 pub use groups::Groups;
 pub use outputs::{Available, Outputs};
 pub use secrets::RunSecrets;
@@ -73,8 +80,12 @@ pub struct Ready {
     pub module: Module,
     /// Its desired state.
     pub desired: Json,
+    /// That with its provider and its options, as it is recorded.
+    pub managed: Json,
     /// The same as canonical text.
-    pub desired_text: String,
+    pub managed_text: String,
+    /// The provider that was selected, for types with providers.
+    pub backend: Option<Backend>,
     /// From the catalog, and from the node.
     pub claims: Vec<Claim>,
     /// What the node added.
@@ -94,7 +105,19 @@ pub struct Ready {
 impl Ready {
     /// The report to fill in at its turn.
     pub fn report(&self) -> ResourceReport {
-        ResourceReport::untouched(self.id.clone())
+        let provider = self.backend.as_ref().map(|backend| backend.name().clone());
+        ResourceReport { provider, ..ResourceReport::untouched(self.id.clone()) }
+    }
+
+    /// The host's side of a new instance for an attempt that began at `started`, and of its provider.
+    pub fn host(&self, node: &Arc<Node>, assets: &Arc<dyn AssetSource>, started: Instant, had_secrets: bool) -> HostContext {
+        let mut rights = self.rights.clone();
+        rights.had_secrets |= had_secrets;
+        let mut host = HostContext::new(Arc::clone(node), rights, Arc::clone(assets), started + self.limits.deadline);
+        if let Some(backend) = &self.backend {
+            backend.attach(&mut host, node, assets);
+        }
+        host
     }
 }
 
@@ -114,7 +137,8 @@ impl Plan {
 /// Runs definitions and inspections, so it blocks: call it outside asynchronous code, with the runtime that attempts use.
 pub fn plan(admitted: &Admitted, secrets: RunSecrets, node: &Arc<Node>, runtime: &tokio::runtime::Handle) -> Plan {
     let (outputs, secrets) = (Outputs::default(), Arc::new(secrets));
-    let sources = Arc::new(Sources::new(admitted, node.facts(), outputs.clone(), Arc::clone(&secrets)));
+    let identity = NodeIdentity::new(node.facts(), node.init());
+    let sources = Arc::new(Sources::new(admitted, node.facts(), identity, outputs.clone(), Arc::clone(&secrets)));
     let (settled, made) = crate::engine::on_large_stack(|| resolve::settle_all(&sources));
     let assets = Arc::new(RunAssets::new(admitted.bundle.clone(), made, secrets));
     let groups = Groups::default();
@@ -125,7 +149,7 @@ pub fn plan(admitted: &Admitted, secrets: RunSecrets, node: &Arc<Node>, runtime:
         Settled::Waiting(_) => Planned::Waiting(Waiting::new(&settler, place)),
         Settled::Known(state) => {
             let resource = &admitted.catalog.resources[place];
-            Planned::Ready(Box::new(ready(settler.sources.module(&resource.id), resource, *state)))
+            ready(&settler.sources, resource, *state).map_or_else(Planned::Ended, |ready| Planned::Ready(Box::new(ready)))
         }
     };
     let mut resources: Vec<Planned> = settled.into_iter().enumerate().map(of_place).collect();
@@ -141,27 +165,49 @@ pub fn plan(admitted: &Admitted, secrets: RunSecrets, node: &Arc<Node>, runtime:
 /// The desired state of a resource on this node, with what its type says of it.
 struct KnownState {
     desired: Json,
-    desired_text: String,
     semantics: Semantics,
+    /// For types with providers.
+    backend: Option<SelectedState>,
 }
 
-fn ready(admitted: &AdmittedModule, resource: &Resource, state: KnownState) -> Ready {
-    let mut secrets: BTreeSet<SecretSlot> = state.semantics.assets.iter().filter_map(AssetRef::slot).cloned().collect();
+fn ready(sources: &Sources, resource: &Resource, state: KnownState) -> Result<Ready, Box<ResourceReport>> {
+    let KnownState { desired, semantics, backend } = state;
+    let admitted = sources.module(&resource.id);
+    let limits = rights::limits(admitted, resource, &semantics);
+    let (mut claims, mut rights) = (resource.claims.clone(), rights::of(admitted, resource, &semantics));
+    let backend = backend.map(|selected| {
+        claims.extend(selected.beyond.claims.iter().cloned());
+        rights.provider = Some(selected.name.to_string());
+        let effects: Vec<Effect> = resource.effects.iter().chain(&selected.beyond.effects).cloned().collect();
+        let provider = sources.provider(&resource.id, &selected.name);
+        Backend::new(provider, (&resource.id, &semantics), &effects, (selected.options, &selected.semantics), limits)
+    });
+    let unwritable = |message| failed(resource, Outcome::Failed, Phase::Resolve, message, None);
+    let backend = backend.transpose().map_err(unwritable)?;
+    let managed = Managed { desired, backend: backend.as_ref().map(Backend::managed) };
+    let json = managed.json();
+    let managed_text = serde_jcs::to_string(&json).map_err(|error| unwritable(error.to_string()))?;
+    let mut secrets: BTreeSet<SecretSlot> = semantics.assets.iter().filter_map(AssetRef::slot).cloned().collect();
     // Where the key is used otherwise the resource was refused before.
-    let _ = secret::add_slots(&state.desired, &mut secrets);
-    Ready {
+    let _ = secret::add_slots(&managed.desired, &mut secrets);
+    if let Some(backend) = &backend {
+        backend.add_slots(&mut secrets);
+    }
+    Ok(Ready {
         secrets,
         id: resource.id.clone(),
         module: admitted.module.clone(),
-        claims: resource.claims.clone(),
+        claims,
         safety: Safety::default(),
-        accepts_refresh: state.semantics.accepts_refresh,
-        prerequisites: state.semantics.prerequisites.clone(),
-        rights: rights::of(admitted, resource, &state.semantics),
-        limits: rights::limits(admitted, resource, &state.semantics),
-        desired: state.desired,
-        desired_text: state.desired_text,
-    }
+        accepts_refresh: semantics.accepts_refresh,
+        prerequisites: semantics.prerequisites,
+        rights,
+        limits,
+        desired: managed.desired,
+        managed: json,
+        managed_text,
+        backend,
+    })
 }
 
 /// The report of a resource that could not be settled.

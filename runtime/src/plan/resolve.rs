@@ -15,7 +15,7 @@ use super::hold::hold;
 use super::outputs::Unread;
 use super::sources::Sources;
 use super::values::{NodeParameters, NodeValues};
-use super::{KnownState, failed, gate};
+use super::{KnownState, backend, failed, gate};
 use crate::engine::{AssetRequest, AssetSource, DefinitionError, Module, Parameters, Validated};
 use crate::language::value::Value;
 use crate::model::asset::AssetRef;
@@ -66,16 +66,18 @@ fn settle_with(node: &Rc<NodeValues>, resource: &Resource, assets: &mut Made) ->
         Err(message) => return Settled::Ended(failed(resource, Outcome::Failed, Phase::Resolve, message, None)),
     }
     *node.settling.borrow_mut() = Some(resource.id.type_name.clone());
-    match &resource.state {
-        State::Compiled { desired, semantics } => known(desired.clone(), semantics.clone())
-            .unwrap_or_else(|message| Settled::Ended(failed(resource, Outcome::Failed, Phase::Resolve, message, None))),
+    let settled = match &resource.state {
+        State::Compiled { desired, semantics } => known(desired.clone(), semantics.clone()),
         State::Deferred { sources, .. } => settle_deferred(node, resource, sources, assets),
+    };
+    match settled {
+        Settled::Known(state) => backend::settle(node, resource, state, assets),
+        other => other,
     }
 }
 
-fn known(desired: Json, semantics: crate::model::catalog::Semantics) -> Result<Settled, String> {
-    let desired_text = serde_jcs::to_string(&desired).map_err(|error| error.to_string())?;
-    Ok(Settled::Known(Box::new(KnownState { desired, desired_text, semantics })))
+fn known(desired: Json, semantics: crate::model::catalog::Semantics) -> Settled {
+    Settled::Known(Box::new(KnownState { desired, semantics, backend: None }))
 }
 
 fn settle_deferred(
@@ -94,7 +96,7 @@ fn settle_deferred(
             }
             assets.extend(made);
             node.sources.secrets.keep(&parameters.told());
-            known(desired, validated.semantics).unwrap_or_else(|message| refuse(Outcome::Failed, message, None))
+            known(desired, validated.semantics)
         }
         Err(Unsettled { message, hint }) => refuse(Outcome::Failed, message, hint),
     }
@@ -125,11 +127,11 @@ fn compile_here(
         desired = module.assign_asset(&desired, &request.slot, &asset).map_err(failed)?;
     }
     let validated = module.validate(&desired).map_err(failed)?;
-    check_slots(&desired, &validated, parameters)?;
+    check_slots(&desired, &validated.semantics.assets, parameters)?;
     Ok((desired, validated, made))
 }
 
-fn asset_here(
+pub(super) fn asset_here(
     request: &AssetRequest,
     parameters: &NodeParameters,
     sources: &BTreeMap<String, AssetDigest>,
@@ -173,9 +175,9 @@ fn secret_here(request: &AssetRequest, parameters: &NodeParameters, told: &Json)
 }
 
 /// That the module names only slots that it was told here.
-fn check_slots(desired: &Json, validated: &Validated, parameters: &NodeParameters) -> Result<(), Unsettled> {
+pub(super) fn check_slots(desired: &Json, assets: &[AssetRef], parameters: &NodeParameters) -> Result<(), Unsettled> {
     let unsettled = |message: String| Unsettled { message, hint: None };
-    let mut slots: BTreeSet<SecretSlot> = validated.semantics.assets.iter().filter_map(AssetRef::slot).cloned().collect();
+    let mut slots: BTreeSet<SecretSlot> = assets.iter().filter_map(AssetRef::slot).cloned().collect();
     secret::add_slots(desired, &mut slots).map_err(|error| unsettled(error.to_string()))?;
     let told = parameters.told();
     match slots.iter().find(|slot| !told.contains_key(*slot)) {

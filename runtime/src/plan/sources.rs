@@ -8,8 +8,9 @@ use host_functions::facts::Facts;
 use super::outputs::Outputs;
 use super::secrets::RunSecrets;
 use crate::model::catalog::{Catalog, Edge, EdgeReason, Resource};
-use crate::model::ids::{ResourceId, TypeName};
-use crate::receipt::{Admitted, AdmittedModule};
+use crate::model::ids::{ProviderName, ResourceId, TypeName};
+use crate::providers::{NodeIdentity, Statement};
+use crate::receipt::{Admitted, AdmittedModule, AdmittedProvider, AdmittedProviders};
 use crate::relations::Relations;
 
 /// What all settling of a run works with.
@@ -21,6 +22,10 @@ pub(super) struct Sources {
     pub(super) outputs: Outputs,
     places: BTreeMap<ResourceId, usize>,
     modules: BTreeMap<TypeName, AdmittedModule>,
+    providers: AdmittedProviders,
+    statements: BTreeMap<TypeName, Statement>,
+    /// What of this node decides which provider serves a resource.
+    pub(super) identity: NodeIdentity,
     /// Edges for a shared action, by their dependent.
     actions: BTreeMap<ResourceId, Vec<Edge>>,
     pub(super) facts: Arc<Facts>,
@@ -29,7 +34,13 @@ pub(super) struct Sources {
 }
 
 impl Sources {
-    pub(super) fn new(admitted: &Admitted, facts: &Arc<Facts>, outputs: Outputs, secrets: Arc<RunSecrets>) -> Self {
+    pub(super) fn new(
+        admitted: &Admitted,
+        facts: &Arc<Facts>,
+        identity: NodeIdentity,
+        outputs: Outputs,
+        secrets: Arc<RunSecrets>,
+    ) -> Self {
         let catalog = Arc::clone(&admitted.catalog);
         let mut actions: BTreeMap<ResourceId, Vec<Edge>> = BTreeMap::new();
         for edge in catalog.edges.iter().filter(|edge| matches!(edge.reason, EdgeReason::Action(_))) {
@@ -39,6 +50,9 @@ impl Sources {
             relations: Relations::new(&catalog.resources),
             places: catalog.resources.iter().enumerate().map(|(place, resource)| (resource.id.clone(), place)).collect(),
             modules: admitted.modules.clone(),
+            providers: admitted.providers.clone(),
+            statements: admitted.statements.clone(),
+            identity,
             facts: Arc::clone(facts),
             catalog,
             outputs,
@@ -50,6 +64,21 @@ impl Sources {
     /// The module that serves a resource of the catalog.
     pub(super) fn module(&self, id: &ResourceId) -> &AdmittedModule {
         &self.modules[&id.type_name]
+    }
+
+    /// The providers of a resource's type that may run here; none if none may.
+    pub(super) fn providers(&self, id: &ResourceId) -> Option<&BTreeMap<ProviderName, AdmittedProvider>> {
+        self.providers.get(&id.type_name)
+    }
+
+    /// A provider that was selected for a resource.
+    pub(super) fn provider(&self, id: &ResourceId, name: &ProviderName) -> &AdmittedProvider {
+        &self.providers[&id.type_name][name]
+    }
+
+    /// What the node's owner says of the providers of a resource's type.
+    pub(super) fn statement(&self, id: &ResourceId) -> Statement {
+        self.statements.get(&id.type_name).cloned().unwrap_or_default()
     }
 
     /// Edges by which a resource waits for another because of a shared action.

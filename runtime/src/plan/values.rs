@@ -16,10 +16,11 @@ use crate::language::slots::{self, SlotPath, Told};
 use crate::language::value::{Marks, Value};
 use crate::language::{NodeScope, evaluate_on_node};
 use crate::model::attribute_path::AttributePath;
-use crate::model::catalog::{DeferredBlock, EdgeReason, Resource, State};
+use crate::model::catalog::{Candidate, DeferredBlock, EdgeReason, Resource, State};
 use crate::model::description::{Attribute, Output};
 use crate::model::expression::Expression;
-use crate::model::ids::{ResourceId, SecretName, SecretSlot, TypeName};
+use crate::model::facts;
+use crate::model::ids::{ProviderName, ResourceId, SecretName, SecretSlot, TypeName};
 
 /// How deep reading exports of other resources may nest.
 const MAX_EXPORT_DEPTH: usize = 64;
@@ -113,6 +114,8 @@ pub(super) struct NodeParameters {
     id: ResourceId,
     /// The place of the child block whose attributes they are.
     block: Option<usize>,
+    /// The provider whose options they are.
+    options: Option<ProviderName>,
     known: RefCell<BTreeMap<String, Option<Json>>>,
     reads: Rc<Reads>,
 }
@@ -130,12 +133,17 @@ struct Reads {
 
 impl NodeParameters {
     pub(super) fn new(node: Rc<NodeValues>, id: ResourceId) -> Self {
-        Self { node, id, block: None, known: RefCell::default(), reads: Rc::default() }
+        Self { node, id, block: None, options: None, known: RefCell::default(), reads: Rc::default() }
+    }
+
+    /// The options of a provider that may serve a resource.
+    pub(super) fn of_options(node: Rc<NodeValues>, id: ResourceId, provider: ProviderName) -> Self {
+        Self { options: Some(provider), ..Self::new(node, id) }
     }
 
     fn of(&self, block: Option<usize>) -> Self {
         let (node, reads) = (Rc::clone(&self.node), Rc::clone(&self.reads));
-        Self { node, id: self.id.clone(), block, known: RefCell::default(), reads }
+        Self { node, id: self.id.clone(), block, options: None, known: RefCell::default(), reads }
     }
 
     /// The sensitive values that the module has slots for.
@@ -145,6 +153,9 @@ impl NodeParameters {
 
     /// The place in the catalog of an attribute.
     fn path(&self, name: &str) -> AttributePath {
+        if let Some(provider) = &self.options {
+            return AttributePath { block: Some((provider.to_string(), 0)), name: Some(name.to_owned()) };
+        }
         let blocks = self.blocks();
         let block = self.block.and_then(|place| {
             let own = &blocks.get(place)?.name;
@@ -157,6 +168,9 @@ impl NodeParameters {
     pub(super) fn read_path(&self, path: &str) -> Result<Option<Json>, ParameterError> {
         let unknown = || self.fail(format!("the module wants `{}`, which is no attribute", crate::model::key::escape(path)));
         let path: AttributePath = path.parse().map_err(|_| unknown())?;
+        if self.options.is_some() {
+            return self.read(path.name.as_deref().filter(|_| path.block.is_none()).ok_or_else(unknown)?);
+        }
         let block = match &path.block {
             None => None,
             Some((name, place)) => {
@@ -177,6 +191,9 @@ impl NodeParameters {
     /// An attribute's descriptor, and what is given for it.
     fn attribute(&self, name: &str) -> Result<(&Attribute, Option<&Expression>), ParameterError> {
         let resource = self.node.resource(&self.id).ok_or(ParameterError::Unknown)?;
+        if let Some(provider) = &self.options {
+            return self.option(resource, provider, name);
+        }
         let State::Deferred { attributes, blocks, .. } = &resource.state else {
             return Err(self.fail(format!("`{}` is settled, so its attributes are not in the bundle", self.id)));
         };
@@ -184,6 +201,20 @@ impl NodeParameters {
         let descriptors = self.node.module(&self.id).description().attributes_of(block.map(|block| block.name.as_str()));
         let descriptor = descriptors.iter().find(|attribute| attribute.name == name).ok_or(ParameterError::Unknown)?;
         Ok((descriptor, block.map_or(attributes, |block| &block.attributes).get(name)))
+    }
+
+    /// An option's descriptor, and what is given for it.
+    fn option<'r>(
+        &'r self,
+        resource: &'r Resource,
+        provider: &ProviderName,
+        name: &str,
+    ) -> Result<(&'r Attribute, Option<&'r Expression>), ParameterError> {
+        let admitted = self.node.sources.providers(&self.id).and_then(|known| known.get(provider));
+        let options = &admitted.ok_or(ParameterError::Unknown)?.provider.description().options;
+        let descriptor = options.iter().find(|option| option.name == name).ok_or(ParameterError::Unknown)?;
+        let candidate = resource.backends.as_ref().and_then(|backends| backends.candidates.get(provider));
+        Ok((descriptor, candidate.and_then(Candidate::deferred).and_then(|attributes| attributes.get(name))))
     }
 
     fn evaluate(&self, name: &str) -> Result<Option<Json>, ParameterError> {
@@ -254,7 +285,7 @@ impl Parameters for NodeParameters {
 
     fn children(&self, block: &str) -> Result<Vec<Child>, ParameterError> {
         self.node.module(&self.id).description().block(block).ok_or(ParameterError::Unknown)?;
-        if self.block.is_some() {
+        if self.block.is_some() || self.options.is_some() {
             return Err(ParameterError::Unknown);
         }
         let named = self.blocks().iter().enumerate().filter(|(_, given)| given.name == block);

@@ -48,7 +48,7 @@ impl Waiting {
             Settled::Waiting(unread) => return Err(unread.report(resource)),
         };
         assets.add(made);
-        let mut ready = Box::new(ready(sources.module(&resource.id), resource, *state));
+        let mut ready = Box::new(ready(sources, resource, *state)?);
         Inspection { node, assets, groups }.late(&mut ready).await?;
         Ok(ready)
     }

@@ -8,6 +8,7 @@ mod decide;
 mod error;
 mod load;
 mod parse;
+mod providers;
 mod row;
 mod secrets;
 mod units;
@@ -22,7 +23,7 @@ use host_functions::files::policy::PathPattern;
 use host_functions::objects::{ArgumentsPattern, Domain, Interface, NamePattern, ObjectRow};
 
 use crate::model::digest::ComponentDigest;
-use crate::model::ids::{OwnerName, SecretName, TypeName};
+use crate::model::ids::{OwnerName, ProviderName, SecretName, TypeName};
 
 pub use decide::{Builtin, Decision, ModuleIdentity, Refusal, Unused, Want, outside};
 pub use error::{PolicyError, Problem};
@@ -37,7 +38,17 @@ pub struct Policy {
     modules: Vec<ModuleRow>,
     builtins: BTreeMap<ComponentDigest, Line>,
     secrets: Vec<SecretRow>,
+    providers: BTreeMap<TypeName, ProviderRow>,
     deny: Deny,
+}
+
+/// All `provider "TYPE" { … }`: what the node's owner says of the providers of a type.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct ProviderRow {
+    /// The one to use.
+    use_: Option<(ProviderName, Line)>,
+    /// Those not to use.
+    forbid: BTreeMap<ProviderName, Line>,
 }
 
 /// `secret "NAME" { … }`: who may use a secret of the node.

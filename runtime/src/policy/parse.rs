@@ -15,7 +15,7 @@ use host_functions::files::policy::{NEVER, PathPattern};
 use host_functions::objects::Domain;
 
 use super::error::Problem;
-use super::{Deny, FileRow, LimitRow, ModuleRow, ObjectRows, Policy, SecretRow, units};
+use super::{Deny, FileRow, LimitRow, ModuleRow, ObjectRows, Policy, ProviderRow, SecretRow, units};
 use crate::model::digest::ComponentDigest;
 use crate::model::ids::TypeName;
 use crate::model::key::escape;
@@ -39,7 +39,7 @@ const DENIED: [(&str, Domain); 5] = [
 const SECRET_HINT: &str = "`owners` are names of manifests, `modules` the resource types that may use it";
 
 /// The rows of a policy.
-const ROWS: [&str; 4] = ["module", "secret", "builtins", "deny"];
+const ROWS: [&str; 5] = ["module", "secret", "provider", "builtins", "deny"];
 
 /// Reads a policy. `reserved` are the names of the modules that are built into the program; rows for others must pin a digest.
 ///
@@ -92,6 +92,7 @@ impl Parser<'_> {
         match block.ident.as_str() {
             "module" => self.module(block, &mut policy.modules),
             "secret" => policy.secrets.extend(self.secret(block)),
+            "provider" => self.provider(block, &mut policy.providers),
             "builtins" => self.builtins(block, &mut policy.builtins),
             "deny" => self.deny(block, &mut policy.deny),
             other => self.unknown(block.ident.span(), "row", other, &ROWS),
@@ -217,6 +218,38 @@ impl Parser<'_> {
             }
         }
         Some(SecretRow { name: name?, owners, modules, line: self.line(block.ident.span()) })
+    }
+
+    fn provider(&mut self, block: &Block, providers: &mut BTreeMap<TypeName, ProviderRow>) {
+        let span = block.ident.span();
+        let [label] = block.labels.as_slice() else {
+            return self.problem(span, "a `provider` row has one name", Some("write `provider \"TYPE\" { … }`"));
+        };
+        let attributes = self.attributes(block, "attribute of `provider`", &["use", "forbid"]);
+        if attributes.is_empty() {
+            self.problem(span.clone(), "`provider` must say `use` or `forbid`", Some("write `use = \"NAME\"`"));
+        }
+        let Some(type_name) = self.parsed::<TypeName>(label.as_str(), label.span()) else { return };
+        let mut row = providers.remove(&type_name).unwrap_or_default();
+        for attribute in attributes {
+            if attribute.has_key("forbid") {
+                self.lines(attribute, &mut row.forbid);
+            } else if let Some((text, span)) = self.text(attribute) {
+                let line = self.line(span.clone());
+                let Some(name) = self.parsed(&text, span.clone()) else { continue };
+                match &row.use_ {
+                    Some((_, first)) => {
+                        let message = format!("this type has a provider to use already, in line {first}");
+                        self.problem(span, &message, None);
+                    }
+                    None => row.use_ = Some((name, line)),
+                }
+            }
+        }
+        if let Some((name, _)) = row.use_.as_ref().filter(|(name, _)| row.forbid.contains_key(name)) {
+            self.problem(span, &format!("`{name}` is to be used and forbidden"), None);
+        }
+        providers.insert(type_name, row);
     }
 
     fn names<T: FromStr>(&mut self, attribute: &Attribute) -> Vec<T>

@@ -1,6 +1,6 @@
 //! Resources that are compiled on the node: what of them can be held to the catalog before that.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use serde_json::Value as Json;
@@ -9,8 +9,9 @@ use super::ReceiptError;
 use crate::engine::{Child, Module, ParameterError, Parameters};
 use crate::language::check_travelled;
 use crate::model::catalog::{DeferredBlock, Resource, State};
-use crate::model::description::{BlockKind, Description};
+use crate::model::description::{Attribute, BlockKind, Description};
 use crate::model::expression::{Expression, Kind};
+use crate::model::provider::ProviderDescription;
 
 /// # Errors
 /// If an attribute or block does not exist or cannot be evaluated on a node, or if the module gives another footprint than the catalog.
@@ -46,6 +47,68 @@ fn check_attributes(resource: &Resource, description: &Description) -> Result<()
         }
     }
     Ok(())
+}
+
+/// Options that the provider has, with expressions that mean something on a node.
+///
+/// # Errors
+/// With the first that is not so.
+pub(super) fn check_options(
+    resource: &Resource,
+    provider: &ProviderDescription,
+    attributes: &BTreeMap<String, Expression>,
+) -> Result<(), ReceiptError> {
+    for (name, expression) in attributes {
+        let reason = match provider.options.iter().any(|option| option.name == *name) {
+            true => check_travelled(expression).err().map(|error| error.to_string()),
+            false => Some("its provider has no such option".to_owned()),
+        };
+        if let Some(reason) = reason {
+            return Err(unusable(resource, &format!("{}.{name}", provider.name), reason));
+        }
+    }
+    match provider.options.iter().find(|option| option.required && !attributes.contains_key(&option.name)) {
+        Some(missing) => Err(unusable(resource, &format!("{}.{}", provider.name, missing.name), "it must be given".into())),
+        None => Ok(()),
+    }
+}
+
+/// Deferred options as far as they are known without the node.
+pub(super) struct OptionLiterals {
+    attributes: BTreeMap<String, Expression>,
+    options: Vec<Attribute>,
+}
+
+impl OptionLiterals {
+    pub(super) fn new(attributes: BTreeMap<String, Expression>, options: Vec<Attribute>) -> Self {
+        Self { attributes, options }
+    }
+}
+
+impl Parameters for OptionLiterals {
+    fn has(&self, name: &str) -> Result<bool, ParameterError> {
+        Ok(self.read(name)?.is_some())
+    }
+
+    fn read(&self, name: &str) -> Result<Option<Json>, ParameterError> {
+        if !self.options.iter().any(|option| option.name == name) {
+            return Err(ParameterError::Unknown);
+        }
+        literal(self.attributes.get(name))
+    }
+
+    fn children(&self, _block: &str) -> Result<Vec<Child>, ParameterError> {
+        Err(ParameterError::Unknown)
+    }
+}
+
+/// What is known of an expression without the node.
+fn literal(expression: Option<&Expression>) -> Result<Option<Json>, ParameterError> {
+    match expression.map(|expression| &expression.kind) {
+        None | Some(Kind::Literal(Json::Null)) => Ok(None),
+        Some(Kind::Literal(value)) => Ok(Some(value.clone())),
+        Some(_) => Err(ParameterError::Deferred),
+    }
 }
 
 /// Blocks that the type has, as often as it has them, with the labels that it wants.
@@ -117,11 +180,7 @@ impl Parameters for Literals {
     }
 
     fn read(&self, name: &str) -> Result<Option<Json>, ParameterError> {
-        match self.expression(name).map(|expression| &expression.kind) {
-            None | Some(Kind::Literal(Json::Null)) => Ok(None),
-            Some(Kind::Literal(value)) => Ok(Some(value.clone())),
-            Some(_) => Err(ParameterError::Deferred),
-        }
+        literal(self.expression(name))
     }
 
     fn children(&self, name: &str) -> Result<Vec<Child>, ParameterError> {

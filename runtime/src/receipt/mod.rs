@@ -8,6 +8,7 @@ mod deferred;
 mod error;
 mod modules;
 mod orders;
+mod providers;
 mod recompute;
 mod record;
 mod secrets;
@@ -25,14 +26,15 @@ use host_functions::facts::Facts;
 use host_functions::grant::{Ask, Grant};
 
 use crate::bundle::Bundle;
-use crate::engine::{Engine, Module};
+use crate::engine::{Engine, Module, Provider};
 use crate::model::catalog::Catalog;
-use crate::model::ids::TypeName;
+use crate::model::ids::{ProviderName, TypeName};
 use crate::model::report::{Note, Severity};
 use crate::policy::{Policy, SecretReaders};
+use crate::providers::Statement;
 
 pub use error::{FactDifference, ReceiptError};
-pub use modules::builtin_modules;
+pub use modules::{Builtins, builtin_modules};
 pub use orders::OrderError;
 
 /// A bundle that this node accepts.
@@ -43,12 +45,30 @@ pub struct Admitted {
     pub catalog: Arc<Catalog>,
     /// The module of each resource type, with what it may do.
     pub modules: BTreeMap<TypeName, AdmittedModule>,
+    /// The providers of each resource type that this node lets run.
+    pub providers: AdmittedProviders,
+    /// What the node's owner says of the providers of each resource type.
+    pub statements: BTreeMap<TypeName, Statement>,
     /// The resource types that may use each secret of the node that the catalog reads.
     pub secret_readers: SecretReaders,
     /// What policy decided, as JSON for the receipt.
     pub policy: String,
     /// Findings for the report: unused policy rows and the like.
     pub notes: Vec<Note>,
+}
+
+/// Providers by resource type and name.
+pub type AdmittedProviders = BTreeMap<TypeName, BTreeMap<ProviderName, AdmittedProvider>>;
+
+/// A provider that this node lets run.
+#[derive(Clone)]
+pub struct AdmittedProvider {
+    /// Loaded, and the one that the catalog names.
+    pub provider: Provider,
+    /// What policy grants.
+    pub grant: Arc<Grant>,
+    /// What it asks for.
+    pub asks: Vec<Ask>,
 }
 
 /// A module that this node lets run.
@@ -72,17 +92,21 @@ pub struct AdmittedModule {
 pub fn admit(bundle: Bundle, policy: &Policy, engine: &Engine, facts: &Facts) -> Result<Admitted, ReceiptError> {
     let catalog = Arc::new(bundle.catalog()?);
     let granted = modules::decide(&catalog, policy)?;
+    let of_providers = providers::decide(&catalog, policy)?;
     let secret_readers = secrets::decide(&catalog, policy)?;
-    let policy_record = record::text(&catalog, &granted, &secret_readers);
+    let policy_record = record::text(&catalog, &granted, &of_providers.granted, &secret_readers);
     let modules = modules::load(&bundle, &catalog, granted, engine)?;
-    recompute::check(&catalog, &modules)?;
+    let providers = providers::load(&bundle, &catalog, of_providers.granted, engine)?;
+    recompute::check(&catalog, &modules, &providers)?;
     target::check(&catalog.target_facts, facts)?;
-    let notes = unused_rows(&catalog, policy);
-    Ok(Admitted { bundle, catalog, modules, secret_readers, policy: policy_record, notes })
+    let mut notes = of_providers.notes;
+    notes.extend(unused_rows(&catalog, policy));
+    let statements = providers::statements(&catalog, policy);
+    Ok(Admitted { bundle, catalog, modules, providers, statements, secret_readers, policy: policy_record, notes })
 }
 
 fn unused_rows(catalog: &Catalog, policy: &Policy) -> Vec<Note> {
-    let seen: Vec<_> = catalog.modules.iter().map(|(name, module)| (name.clone(), module.component)).collect();
+    let seen: Vec<_> = catalog.components().into_iter().map(|(name, module)| (name, module.component)).collect();
     let note = |unused: crate::policy::Unused| Note {
         severity: Severity::Info,
         message: format!("the policy row `{}` (line {}) is for no module of this bundle", unused.row, unused.line),
@@ -90,6 +114,7 @@ fn unused_rows(catalog: &Catalog, policy: &Policy) -> Vec<Note> {
     };
     let mut unused = policy.unused(&seen);
     unused.extend(policy.unused_secrets(&catalog.owner, &catalog.node_secrets));
+    unused.extend(policy.unused_providers(&catalog.modules.keys().cloned().collect()));
     unused.sort_by_key(|unused| unused.line);
     unused.into_iter().map(note).collect()
 }

@@ -5,14 +5,24 @@ use std::sync::Arc;
 
 use host_functions::grant::{Ask, Grant};
 
-use super::{AdmittedModule, ReceiptError, wants};
+use super::{AdmittedModule, AdmittedProviders, ReceiptError, wants};
 use crate::builtins;
 use crate::bundle::Bundle;
-use crate::engine::{Engine, Module};
+use crate::engine::{Engine, Loaded, Module};
 use crate::model::catalog::Catalog;
+use crate::model::description::Capability;
 use crate::model::digest::ComponentDigest;
 use crate::model::ids::TypeName;
 use crate::policy::{Builtin, Decision, ModuleIdentity, Policy};
+
+/// What is built into the program, as far as policy lets it run.
+#[derive(Default)]
+pub struct Builtins {
+    /// Resource types.
+    pub modules: BTreeMap<TypeName, AdmittedModule>,
+    /// Providers.
+    pub providers: AdmittedProviders,
+}
 
 /// What policy grants to a component, and by which rule.
 pub(super) struct Granted {
@@ -65,30 +75,38 @@ pub(super) fn load(
 ///
 /// # Errors
 /// If one cannot be loaded.
-pub fn builtin_modules(policy: &Policy, engine: &Engine) -> Result<BTreeMap<TypeName, AdmittedModule>, ReceiptError> {
-    let mut modules = BTreeMap::new();
+pub fn builtin_modules(policy: &Policy, engine: &Engine) -> Result<Builtins, ReceiptError> {
+    let mut builtins = Builtins::default();
     for builtin in builtins::all() {
         let name: TypeName = builtin.name.parse().expect("the build checks the names of built-in modules");
         let wants = BTreeSet::new();
         let identity = ModuleIdentity { name: &name, digest: builtin.digest, builtin: Some(Builtin::Same), wants: &wants };
         let Decision::Granted { grant, .. } = policy.decide(&identity) else { continue };
-        let loaded = engine.load(builtin.bytes);
-        let module = loaded.map_err(|source| ReceiptError::Component { type_name: name.clone(), source })?;
-        modules.insert(name, admitted(module, grant)?);
+        let loaded = engine.load_any(builtin.bytes);
+        match loaded.map_err(|source| ReceiptError::Component { type_name: name.clone(), source })? {
+            Loaded::Type(module) => drop(builtins.modules.insert(name, admitted(module, grant)?)),
+            Loaded::Provider(provider) => {
+                let of_type = builtins.providers.entry(provider.type_name().clone()).or_default();
+                of_type.insert(provider.name().clone(), super::providers::admitted(provider, grant)?);
+            }
+        }
     }
-    Ok(modules)
+    Ok(builtins)
 }
 
 fn admitted(module: Module, grant: Grant) -> Result<AdmittedModule, ReceiptError> {
-    let ask = |capability: &crate::model::description::Capability| {
-        Ask::parse(&capability.interface, &capability.action, &capability.scope)
-    };
-    let asks = module.description().capabilities.iter().map(ask).collect::<Result<_, _>>();
-    let asks = asks.map_err(|source| ReceiptError::Ask { type_name: module.type_name().clone(), source })?;
+    let asks = asks(module.type_name(), &module.description().capabilities)?;
     Ok(AdmittedModule { module, grant: Arc::new(grant), asks })
 }
 
-fn builtin(name: &TypeName, digest: ComponentDigest) -> Option<Builtin> {
+/// What the module of that name asks for.
+pub(super) fn asks(name: &TypeName, capabilities: &[Capability]) -> Result<Vec<Ask>, ReceiptError> {
+    let ask = |capability: &Capability| Ask::parse(&capability.interface, &capability.action, &capability.scope);
+    let asks = capabilities.iter().map(ask).collect::<Result<_, _>>();
+    asks.map_err(|source| ReceiptError::Ask { type_name: name.clone(), source })
+}
+
+pub(super) fn builtin(name: &TypeName, digest: ComponentDigest) -> Option<Builtin> {
     let ours = builtins::all().iter().find(|builtin| builtin.name == name.as_str())?.digest;
     Some(if ours == digest { Builtin::Same } else { Builtin::Other { ours } })
 }

@@ -151,9 +151,7 @@ fn expressions(resource: &Resource) -> Vec<(&str, &Expression)> {
         all.extend(control.if_.iter().map(|condition| ("control.if", condition)));
         all.extend(control.unless.iter().map(|condition| ("control.unless", condition)));
     }
-    for (_, attributes) in resource.state.deferred_parts() {
-        all.extend(attributes.iter().map(|(name, expression)| (name.as_str(), expression)));
-    }
+    all.extend(resource.deferred());
     all
 }
 

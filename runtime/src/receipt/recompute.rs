@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{AdmittedModule, ReceiptError, deferred, orders};
+use super::{AdmittedModule, AdmittedProviders, ReceiptError, deferred, orders, providers};
 use crate::engine::{Validated, on_large_stack};
 use crate::model::catalog::{Catalog, Resource, Semantics, State};
 use crate::model::ids::TypeName;
@@ -14,8 +14,12 @@ type Modules = BTreeMap<TypeName, AdmittedModule>;
 
 /// # Errors
 /// On the first resource of which a module says something else than the catalog.
-pub(super) fn check(catalog: &Catalog, modules: &Modules) -> Result<(), ReceiptError> {
-    on_large_stack(|| catalog.resources.iter().try_for_each(|resource| check_state(resource, modules)))?;
+pub(super) fn check(catalog: &Catalog, modules: &Modules, of_types: &AdmittedProviders) -> Result<(), ReceiptError> {
+    let check_one = |resource: &Resource| {
+        check_state(resource, modules)?;
+        providers::check(resource, of_types)
+    };
+    on_large_stack(|| catalog.resources.iter().try_for_each(check_one))?;
     orders::check_subscriptions(catalog)?;
     orders::check_reads(catalog, modules)?;
     orders::check_derived(catalog, modules)
@@ -24,6 +28,9 @@ pub(super) fn check(catalog: &Catalog, modules: &Modules) -> Result<(), ReceiptE
 fn check_state(resource: &Resource, modules: &Modules) -> Result<(), ReceiptError> {
     deferred::check_gate(resource)?;
     let module = &modules[&resource.id.type_name].module;
+    if module.description().has_providers != resource.backends.is_some() {
+        return Err(ReceiptError::Disagrees { resource: resource.id.clone(), what: "candidates" });
+    }
     let (desired, semantics) = match &resource.state {
         State::Compiled { desired, semantics } => (desired, semantics),
         State::Deferred { .. } => return deferred::check(resource, module),

@@ -1,6 +1,6 @@
 //! What policy decided, as the receipt keeps it.
 //!
-//! A JSON object with a member for each resource type: `component`, `by` (the rule), `files` (`read`, `write`, `deny`, `setuid`, `chown`,
+//! A JSON object with a member for each resource type, and each provider as `TYPE_PROVIDER`: `component`, `by` (the rule), `files` (`read`, `write`, `deny`, `setuid`, `chown`,
 //! `links`), `accounts`, `objects` (packages, units, accounts and programs: `everything`, `rows`, `maintenance`, `commands`,
 //! `unconfined_queries`, `deny`), `facts`, `limits` (`memory` in bytes, `deadline_ms`), and `secrets`, the names of those of the node that it may use. It
 //! is for people and audits; no run reads it.
@@ -13,19 +13,32 @@ use host_functions::objects::{ArgumentsPattern, NamePattern, ObjectGrant, Object
 use serde_json::{Value as Json, json};
 
 use super::modules::Granted;
+use super::providers::GrantedProviders;
 use crate::model::catalog::Catalog;
 use crate::model::digest::ComponentDigest;
-use crate::model::ids::{SecretName, TypeName};
+use crate::model::ids::{ProviderName, SecretName, TypeName};
+use crate::model::provider::module_name;
 use crate::policy::SecretReaders;
 
 /// The record as text.
-pub(super) fn text(catalog: &Catalog, granted: &BTreeMap<TypeName, Granted>, readers: &SecretReaders) -> String {
+pub(super) fn text(
+    catalog: &Catalog,
+    granted: &BTreeMap<TypeName, Granted>,
+    providers: &GrantedProviders,
+    readers: &SecretReaders,
+) -> String {
     let module = |(name, granted): (&TypeName, &Granted)| {
         let secrets: Vec<&SecretName> =
             readers.iter().filter(|(_, types)| types.contains(name)).map(|(secret, _)| secret).collect();
         (name.to_string(), of_module(catalog.modules[name].component, granted, &secrets))
     };
-    Json::Object(granted.iter().map(module).collect()).to_string()
+    let of_provider = |(type_name, name, granted): (&TypeName, &ProviderName, &Granted)| {
+        let module = module_name(type_name, name).ok()?;
+        Some((module.to_string(), of_module(catalog.providers[type_name][name].component, granted, &[])))
+    };
+    let providers =
+        providers.iter().flat_map(|(type_name, known)| known.iter().map(move |(name, granted)| (type_name, name, granted)));
+    Json::Object(granted.iter().map(module).chain(providers.filter_map(of_provider)).collect()).to_string()
 }
 
 fn of_module(component: ComponentDigest, granted: &Granted, secrets: &[&SecretName]) -> Json {

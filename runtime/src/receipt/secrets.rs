@@ -26,9 +26,7 @@ fn wanted(catalog: &Catalog) -> SecretReaders {
     let mut wanted = SecretReaders::new();
     for resource in &catalog.resources {
         let mut reads = SecretReads::default();
-        for (_, attributes) in resource.state.deferred_parts() {
-            attributes.values().for_each(|expression| reads.add(expression));
-        }
+        resource.deferred().iter().for_each(|(_, expression)| reads.add(expression));
         // The catalog's own rules have made sure that each is a name.
         for name in reads.names.into_iter().flatten().filter_map(|name| name.parse().ok()) {
             wanted.entry(name).or_default().insert(resource.id.type_name.clone());

@@ -62,6 +62,7 @@ fn directory(name: &str, path: &str) -> Resource {
         timeout_ms: None,
         control: None,
         state: State::Compiled { desired, semantics: validated.semantics },
+        backends: None,
     }
 }
 
@@ -74,6 +75,7 @@ fn sample() -> Catalog {
         serial: 1,
         audience: Vec::new(),
         target_facts: BTreeMap::new(),
+        providers: BTreeMap::new(),
         modules: BTreeMap::from([("file".parse().unwrap(), module)]),
         assets: BTreeMap::new(),
         secrets: Vec::new(),
@@ -289,8 +291,9 @@ fn unused_rows_are_noted() {
 
 #[test]
 fn modules_for_recovery_are_those_that_policy_lets_run() {
+    let count = |builtins: &Builtins| builtins.modules.len() + builtins.providers.values().map(BTreeMap::len).sum::<usize>();
     let modules = builtin_modules(&Policy::default(), &ENGINE).unwrap();
-    assert_eq!(modules.len(), builtins::all().len());
+    assert_eq!(count(&modules), builtins::all().len());
     let denied = policy::parse("deny { modules = [\"file\"] }", &[]).unwrap();
-    assert_eq!(builtin_modules(&denied, &ENGINE).unwrap().len(), builtins::all().len() - 1);
+    assert_eq!(count(&builtin_modules(&denied, &ENGINE).unwrap()), builtins::all().len() - 1);
 }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use host_functions::effects::PATH;
 
-use crate::model::catalog::{Catalog, Claim, Resource};
-use crate::model::ids::TypeName;
+use crate::model::catalog::{Beyond, Catalog, Claim, Effect, Resource};
+use crate::model::ids::{ProviderName, TypeName};
 use crate::policy::Want;
 
 /// Effects and claims on objects that the host knows, by resource type. Every type of the catalog has an entry.
@@ -17,12 +17,30 @@ pub(super) fn by_type(catalog: &Catalog) -> BTreeMap<&TypeName, BTreeSet<Want>> 
     wants
 }
 
+/// What a provider is to touch: what the resources declare that it may serve, and what it adds to that.
+pub(super) fn of_provider(catalog: &Catalog, type_name: &TypeName, provider: &ProviderName) -> BTreeSet<Want> {
+    let mut wants = BTreeSet::new();
+    for resource in catalog.resources.iter().filter(|resource| resource.id.type_name == *type_name) {
+        let candidates = resource.backends.as_ref().map(|backends| &backends.candidates);
+        let Some(candidate) = candidates.and_then(|candidates| candidates.get(provider)) else { continue };
+        wants.extend(of_resource(resource));
+        if let Some(Beyond { claims, effects, .. }) = candidate.beyond() {
+            wants.extend(of(effects, claims));
+        }
+    }
+    wants
+}
+
 fn of_resource(resource: &Resource) -> impl Iterator<Item = Want> {
-    let effects = resource.effects.iter().flat_map(Want::of_effect);
+    of(&resource.effects, &resource.claims)
+}
+
+fn of<'c>(effects: &'c [Effect], claims: &'c [Claim]) -> impl Iterator<Item = Want> + use<'c> {
+    let wanted = effects.iter().flat_map(Want::of_effect);
     // What an effect changes it wants already, by the actions that it names.
-    let has_effect = |claim: &&Claim| {
-        claim.domain != PATH && resource.effects.iter().any(|effect| effect.domain == claim.domain && effect.key == claim.key)
+    let has_effect = move |claim: &&Claim| {
+        claim.domain != PATH && effects.iter().any(|effect| effect.domain == claim.domain && effect.key == claim.key)
     };
-    let claims = resource.claims.iter().filter(move |claim| !has_effect(claim));
-    effects.chain(claims.filter_map(Want::to_hold))
+    let claims = claims.iter().filter(move |claim| !has_effect(claim));
+    wanted.chain(claims.filter_map(Want::to_hold))
 }

@@ -46,8 +46,14 @@ fn title(resource: &ResourceReport, module: Option<&ComponentDigest>, palette: &
     let (symbol, style) = symbol(resource, palette);
     let type_name = &resource.id.type_name;
     let module = module.map_or_else(|| type_name.to_string(), |digest| format!("{type_name} {}", digest.short()));
+    let provider = resource.provider.as_ref().map_or_else(String::new, |name| format!(", provider {name}"));
     let id = paint(palette.strong, &line(&resource.id.to_string()));
-    format!("{} {id}: {} {}", paint(style, &format!("{symbol:>3}")), words(resource), paint(palette.dim, &format!("[{module}]")))
+    format!(
+        "{} {id}: {} {}",
+        paint(style, &format!("{symbol:>3}")),
+        words(resource),
+        paint(palette.dim, &format!("[{module}{provider}]"))
+    )
 }
 
 fn refresh_words(refresh: &Refresh) -> String {

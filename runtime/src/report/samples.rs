@@ -33,6 +33,7 @@ pub(crate) fn applied(resources: Vec<ResourceReport>) -> Report {
 pub(crate) fn resource(id: &str, outcome: Outcome, action: Action) -> ResourceReport {
     ResourceReport {
         id: id.parse().unwrap(),
+        provider: None,
         outcome,
         action,
         changes: Vec::new(),

@@ -1,21 +1,20 @@
 //! The controller's half of the pipeline: a manifest and its modules to a bundle.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::error::RunError;
+use super::modules::load_modules;
 use super::request::{CompileRequest, CompileSummary};
 use crate::acquire::{Acquire, Acquirer, Places, Progress};
-use crate::builtins;
 use crate::bundle::{self, AssetContent, AssetFile, AssetSource, SALT_BYTES, SecretLayer};
 use crate::compile::{self, Asset, Compiled, Content, Sources};
-use crate::engine::{Engine, EngineOptions, Module};
+use crate::engine::{Engine, EngineOptions};
 use crate::language::diagnostic::{Diagnostic, Diagnostics};
 use crate::manifest::{self, Files, Folder, Inputs};
 use crate::model::catalog::State;
 use crate::model::digest::{AssetDigest, BundleDigest, ComponentDigest};
-use crate::model::ids::TypeName;
 
 /// A compiled manifest with all that goes into its bundle.
 pub(super) struct Packed {
@@ -47,19 +46,19 @@ pub(super) fn compile(request: &CompileRequest, progress: Arc<dyn Progress>) -> 
     let acquire = acquirer(request, &folder, progress)?;
     let facts = request.target_facts.as_deref().map(read_facts).transpose()?;
     let inputs = inputs(request)?;
-    let modules_by_type = modules.iter().map(|(name, (module, _))| (name.clone(), module.clone())).collect();
+    let modules_by_type = modules.types.iter().map(|(name, module)| (name.clone(), module.clone())).collect();
     let sources = Sources {
         inputs: &inputs,
         facts: facts.as_ref(),
         files: Arc::new(files) as Arc<dyn Files>,
         acquire: Arc::clone(&acquire),
         modules: &modules_by_type,
+        providers: &modules.providers,
     };
     let compiled = compile::compile(manifest, &sources).map_err(RunError::Manifest)?;
     let catalog = bundle::catalog::encode(&compiled.catalog).map_err(|source| RunError::Catalog { source })?;
-    let used = |digest: &ComponentDigest| compiled.catalog.modules.values().any(|module| module.component == *digest);
-    let components = modules.into_values().map(|(module, bytes)| (module.digest(), bytes));
-    let components = components.filter(|(digest, _)| used(digest)).collect();
+    let used: BTreeSet<ComponentDigest> = compiled.catalog.components().iter().map(|(_, module)| module.component).collect();
+    let components = modules.bytes.into_iter().filter(|(digest, _)| used.contains(digest)).collect();
     let secrets = SecretLayer::new(&compiled.secrets, random_salt());
     Ok(Packed { compiled, catalog, components, secrets, _acquire: acquire })
 }
@@ -77,27 +76,6 @@ fn acquirer(request: &CompileRequest, folder: &Path, progress: Arc<dyn Progress>
     let places = Places { cache: request.cache.clone(), scratch: request.scratch.clone() };
     let acquirer = Acquirer::new(&folder, request.sources.clone(), places, progress).map_err(RunError::Sources)?;
     Ok(Arc::new(acquirer))
-}
-
-/// The built-in modules, and those given on the command line, by resource type.
-fn load_modules(engine: &Engine, given: &[(String, PathBuf)]) -> Result<BTreeMap<TypeName, (Module, Vec<u8>)>, RunError> {
-    let mut modules = BTreeMap::new();
-    for builtin in builtins::all() {
-        let module = engine.load(builtin.bytes)?;
-        modules.insert(module.type_name().clone(), (module, builtin.bytes.to_vec()));
-    }
-    for (name, path) in given {
-        let bytes = read(path)?;
-        let module = engine.load(&bytes).map_err(|source| RunError::Module { name: name.clone(), source })?;
-        if module.type_name().as_str() != name {
-            return Err(RunError::OtherType { name: name.clone(), serves: module.type_name().to_string() });
-        }
-        if builtins::all().iter().any(|builtin| builtin.name == name) {
-            return Err(RunError::Reserved { name: name.clone() });
-        }
-        modules.insert(module.type_name().clone(), (module, bytes));
-    }
-    Ok(modules)
 }
 
 fn inputs(request: &CompileRequest) -> Result<Inputs, RunError> {
@@ -123,7 +101,7 @@ fn read_facts(path: &Path) -> Result<serde_json::Value, RunError> {
 const MAX_INPUT: u64 = 64 << 20;
 
 #[expect(clippy::disallowed_methods, reason = "inputs that the command line names")]
-fn read(path: &Path) -> Result<Vec<u8>, RunError> {
+pub(super) fn read(path: &Path) -> Result<Vec<u8>, RunError> {
     use std::io::Read as _;
     let failed = |source| RunError::Input { path: path.to_owned(), source };
     let mut bytes = Vec::new();
@@ -162,7 +140,7 @@ impl Packed {
             deferred: deferred.count(),
             assets: catalog.assets.len(),
             secrets: catalog.secrets.len(),
-            modules: catalog.modules.iter().map(|(name, module)| (name.clone(), module.component)).collect(),
+            modules: catalog.components().into_iter().map(|(name, module)| (name, module.component)).collect(),
         }
     }
 

@@ -83,8 +83,8 @@ pub enum RunError {
         #[source]
         source: EngineError,
     },
-    /// A module named on the command line serves another type.
-    #[error("the module given for `{name}` serves the resource type `{serves}`")]
+    /// A module named on the command line serves another type, or is another provider.
+    #[error("the module given for `{name}` is `{serves}`")]
     OtherType {
         /// The name that was given.
         name: String,
@@ -92,10 +92,18 @@ pub enum RunError {
         serves: String,
     },
     /// A module on the command line takes a name that is reserved.
-    #[error("the resource type `{name}` is built in, so no other module can take its name")]
+    #[error("the module `{name}` is built in, so no other can take its name")]
     Reserved {
         /// The name.
         name: String,
+    },
+    /// A provider that no type can use.
+    #[error("the provider `{name}` cannot be used: {reason}")]
+    Provider {
+        /// The name of its module.
+        name: String,
+        /// Why.
+        reason: String,
     },
     /// What the command line says about sources cannot be used.
     #[error(transparent)]
@@ -167,6 +175,7 @@ impl RunError {
             | Self::Facts { .. }
             | Self::Catalog { .. }
             | Self::Module { .. }
+            | Self::Provider { .. }
             | Self::Engine(_)
             | Self::Policy(_) => ErrorKind::BadData,
             Self::Bundle(error) if error.is_io() => ErrorKind::Io,

@@ -14,11 +14,11 @@ use crate::apply::{self, Deliveries, Pace, Run, Stamps, Subscriptions, Unresolve
 use crate::bundle::Bundle;
 use crate::engine::{Engine, EngineOptions};
 use crate::journal::{self, Closing, Journal, ObligationStatus, OpenObligation, random_run_id};
-use crate::model::ids::{ResourceId, RunId, TypeName};
+use crate::model::ids::{ResourceId, RunId};
 use crate::model::report::{Action, Note, Outcome, REPORT_VERSION, Report, ResourceReport, RunMode};
 use crate::plan::{self, Plan, Planned, RunSecrets};
 use crate::policy::Policy;
-use crate::receipt::{self, Admitted, AdmittedModule};
+use crate::receipt::{self, Admitted, Builtins};
 use crate::store::{
     Admission, Claimed, DesiredDigest, Location, OpenIntent, Receipt, Recorded, RunEnding, RunKind, RunStart, Snapshot, StampKey,
     Store,
@@ -100,7 +100,8 @@ pub(super) fn converge(
     let id = random_run_id();
     let owner = Some(admitted.catalog.owner.clone());
     store.begin_run(&RunStart { run: id.clone(), kind: RunKind::Apply, owner, at: milliseconds() })?;
-    let (store, recovery) = recover_open(store, &id, &admitted.modules, Some(&admitted), &site)?;
+    let modules = apply::Modules { types: &admitted.modules, providers: &admitted.providers };
+    let (store, recovery) = recover_open(store, &id, modules, Some(&admitted), &site)?;
     let (mut store, walked) = walk_on_record(store, &id, &admitted, &site, request, (recovery, secrets, observer));
     match walked {
         Ok(resources) => {
@@ -124,13 +125,18 @@ pub(super) fn recover(request: &NodeRequest) -> Result<Recovery, RunError> {
     let mut store = Store::open(&location(request))?;
     let site = Site::open(request)?;
     site.node.protect(&request.state_dir)?;
-    let mut modules = receipt::builtin_modules(&site.policy, &site.engine)?;
+    let Builtins { mut modules, mut providers } = receipt::builtin_modules(&site.policy, &site.engine)?;
     if let Some(bundle) = bundle {
-        modules.extend(site.admit(bundle)?.modules);
+        let admitted = site.admit(bundle)?;
+        modules.extend(admitted.modules);
+        for (type_name, known) in admitted.providers {
+            providers.entry(type_name).or_default().extend(known);
+        }
     }
+    let modules = apply::Modules { types: &modules, providers: &providers };
     let id = random_run_id();
     store.begin_run(&RunStart { run: id.clone(), kind: RunKind::Recover, owner: None, at: milliseconds() })?;
-    let (mut store, recovery) = recover_open(store, &id, &modules, None, &site)?;
+    let (mut store, recovery) = recover_open(store, &id, modules, None, &site)?;
     let ending = if recovery.unresolved.is_empty() { RunEnding::Converged } else { RunEnding::Unresolved };
     store.end_run(&id, ending, milliseconds())?;
     Ok(Recovery { recovered: recovery.recovered, unresolved: recovery.unresolved })
@@ -140,7 +146,7 @@ pub(super) fn recover(request: &NodeRequest) -> Result<Recovery, RunError> {
 fn recover_open(
     store: Store,
     id: &RunId,
-    modules: &BTreeMap<TypeName, AdmittedModule>,
+    modules: apply::Modules<'_>,
     admitted: Option<&Admitted>,
     site: &Site,
 ) -> Result<(Store, apply::Recovery), RunError> {
@@ -149,7 +155,7 @@ fn recover_open(
         return Ok((store, apply::Recovery::default()));
     }
     let journal = Journal::start(store, id.clone()).map_err(RunError::Thread)?;
-    let recovery = site.runtime.block_on(apply::recover(&open, modules, &site.node, &journal.handle()))?;
+    let recovery = site.runtime.block_on(apply::recover(&open, &modules, &site.node, &journal.handle()))?;
     Ok((journal.finish()?, recovery))
 }
 
@@ -195,7 +201,7 @@ fn begin(
         owner: admitted.catalog.owner.clone(),
         bundle: admitted.bundle.digest(),
         serial: admitted.catalog.serial,
-        components: admitted.catalog.modules.iter().map(|(name, module)| (name.clone(), module.component)).collect(),
+        components: admitted.catalog.components().into_iter().map(|(name, module)| (name, module.component)).collect(),
         policy: admitted.policy.clone(),
         at: milliseconds(),
     };
@@ -311,15 +317,17 @@ impl Claims {
                 Planned::Ready(ready) => claims.taken.push(Claimed {
                     resource: ready.id.clone(),
                     claims: ready.claims.clone(),
-                    desired: Some(DesiredDigest::of(ready.desired_text.as_bytes())),
+                    desired: Some(DesiredDigest::of(ready.managed_text.as_bytes())),
                     component: ready.module.digest(),
                 }),
-                Planned::Ended(report) if report.outcome == Outcome::Skipped => claims.kept.push(report.id.clone()),
+                Planned::Ended(report) if matches!(report.outcome, Outcome::Skipped | Outcome::NoProvider) => {
+                    claims.kept.push(report.id.clone());
+                }
                 // It is declared, so what it claims is this owner's, though nothing can be done about it in this run, or what it
                 // should be is known at its turn alone.
                 Planned::Ended(_) | Planned::Waiting(_) => claims.taken.push(Claimed {
                     resource: resource.id.clone(),
-                    claims: resource.claims.clone(),
+                    claims: resource.all_claims().cloned().collect(),
                     desired: None,
                     component: admitted.modules[&resource.id.type_name].module.digest(),
                 }),
@@ -339,7 +347,7 @@ fn waiting(open: &[OpenIntent]) -> BTreeMap<ResourceId, Unresolved> {
 }
 
 fn report(admitted: Admitted, run: Option<RunId>, mode: RunMode, started: String, resources: Vec<ResourceReport>) -> Report {
-    let modules = &admitted.catalog.modules;
+    let modules = admitted.catalog.components();
     let notes: Vec<Note> = admitted.notes;
     Report {
         report_version: REPORT_VERSION,
@@ -348,7 +356,7 @@ fn report(admitted: Admitted, run: Option<RunId>, mode: RunMode, started: String
         owner: admitted.catalog.owner.clone(),
         serial: admitted.catalog.serial,
         bundle: admitted.bundle.digest(),
-        modules: modules.iter().map(|(name, module)| (name.to_string(), module.component)).collect(),
+        modules: modules.into_iter().map(|(name, module)| (name.to_string(), module.component)).collect(),
         started,
         ended: now(),
         notes,

@@ -40,6 +40,12 @@ pub const SAMPLER: &[u8] = named("sampler");
 /// A guest with three assets, each from an attribute of its own.
 pub const KEEPER: &[u8] = named("keeper");
 
+/// A resource type that leaves its work to a provider.
+pub const GADGET: &[u8] = named("gadget");
+
+/// A provider of it.
+pub const GADGET_SHELF: &[u8] = named("gadget_shelf");
+
 /// A guest that takes refreshes, and asks for a shared action.
 pub const BELL: &[u8] = named("bell");
 

@@ -6,6 +6,7 @@ use super::Turn;
 use crate::engine::{Prior, Reading};
 use crate::journal::JournalError;
 use crate::model::description::Description;
+use crate::model::managed::Managed;
 use crate::model::report::RunMode;
 use crate::store::Recorded;
 
@@ -14,7 +15,7 @@ impl Turn<'_> {
         Recorded {
             component: self.ready.module.digest(),
             schema_version: self.ready.module.description().schema_version,
-            inputs: self.ready.desired.clone(),
+            inputs: self.ready.managed.clone(),
             outputs: outputs.map(|outputs| without_sensitive(outputs, self.ready.module.description())),
             observed,
             configuration: None,
@@ -40,10 +41,17 @@ impl Turn<'_> {
         self.run.recorded.get(&self.ready.id)
     }
 
+    /// The desired state alone, of what was recorded with its provider.
+    fn desired_of(&self, recorded: &Recorded) -> Json {
+        let has_providers = self.ready.module.description().has_providers;
+        // What another version recorded without a provider is the desired state itself.
+        Managed::read(recorded.inputs.clone(), has_providers).map_or_else(|_| recorded.inputs.clone(), |managed| managed.desired)
+    }
+
     pub(super) fn prior(&self) -> Option<Prior> {
         self.recorded().map(|recorded| Prior {
             schema_version: recorded.schema_version,
-            inputs: recorded.inputs.clone(),
+            inputs: self.desired_of(recorded),
             outputs: recorded.outputs.clone(),
             observed: recorded.observed.clone(),
             configuration: recorded.configuration.clone(),

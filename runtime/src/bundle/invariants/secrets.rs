@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{ascends, refuse};
 use crate::bundle::catalog::CatalogError;
 use crate::model::asset::AssetRef;
-use crate::model::catalog::{Catalog, Resource, State};
+use crate::model::catalog::{Candidate, Catalog, Resource, State};
 use crate::model::ids::{SecretName, SecretSlot};
 use crate::model::secret::{self, SecretReads};
 
@@ -54,17 +54,20 @@ impl Named {
                 secret::add_slots(desired, &mut named.slots).map_err(|error| refuse(resource, &error.to_string()))?;
                 named.slots.extend(semantics.assets.iter().filter_map(AssetRef::slot).cloned());
             }
-            State::Deferred { .. } => {
-                let mut reads = SecretReads::default();
-                for (_, attributes) in resource.state.deferred_parts() {
-                    attributes.values().for_each(|expression| reads.add(expression));
-                }
-                named.slots.extend(reads.slots.into_iter().cloned());
-                for name in reads.names {
-                    let name = name.and_then(|name| name.parse().ok());
-                    named.names.insert(name.ok_or_else(|| refuse(resource, "it calls `secret` without the name of a secret"))?);
-                }
+            State::Deferred { .. } => {}
+        }
+        for candidate in resource.backends.iter().flat_map(|backends| backends.candidates.values()) {
+            if let Candidate::Compiled { options, semantics, .. } = candidate {
+                secret::add_slots(options, &mut named.slots).map_err(|error| refuse(resource, &error.to_string()))?;
+                named.slots.extend(semantics.assets.iter().filter_map(AssetRef::slot).cloned());
             }
+        }
+        let mut reads = SecretReads::default();
+        resource.deferred().iter().for_each(|(_, expression)| reads.add(expression));
+        named.slots.extend(reads.slots.into_iter().cloned());
+        for name in reads.names {
+            let name = name.and_then(|name| name.parse().ok());
+            named.names.insert(name.ok_or_else(|| refuse(resource, "it calls `secret` without the name of a secret"))?);
         }
         Ok(named)
     }

@@ -1,8 +1,11 @@
 //! What `inspect` shows of a bundle.
 
 use super::{count, size, table};
-use crate::model::catalog::{Catalog, Claim, Control, DeferredPart, Edge, EdgeReason, Effect, Resource, State};
+use crate::model::catalog::{
+    Backends, Candidate, Catalog, Claim, Control, DeferredPart, Edge, EdgeReason, Effect, Resource, State,
+};
 use crate::model::digest::BundleDigest;
+use crate::model::ids::ProviderName;
 use crate::report::{line, value};
 
 /// The catalog of `bundle` as text.
@@ -14,6 +17,11 @@ pub(in crate::cli) fn render(bundle: &BundleDigest, catalog: &Catalog) -> String
         vec![format!("{name}"), format!("{}", module.component), format!("schema {}", module.schema_version)]
     };
     lines.extend(table(&catalog.modules.iter().map(module).collect::<Vec<_>>(), "  "));
+    if !catalog.providers.is_empty() {
+        lines.push(String::new());
+        lines.push("providers that a node may select".to_owned());
+        lines.extend(table(&provider_rows(catalog), "  "));
+    }
     if !catalog.target_facts.is_empty() {
         lines.push(String::new());
         lines.push("only where these facts hold".to_owned());
@@ -54,8 +62,29 @@ fn head(bundle: &BundleDigest, catalog: &Catalog) -> Vec<Vec<String>> {
     rows.into_iter().map(|(name, text)| vec![name.to_owned(), text]).collect()
 }
 
+fn provider_rows(catalog: &Catalog) -> Vec<Vec<String>> {
+    let of_type = catalog.providers.iter().flat_map(|(type_name, known)| {
+        known.iter().map(move |(name, module)| {
+            let (component, schema) = (module.component.to_string(), format!("schema {}", module.schema_version));
+            vec![format!("{name} of {type_name}"), component, schema]
+        })
+    });
+    of_type.collect()
+}
+
+fn backend_row(backends: &Backends) -> Vec<String> {
+    let told = |(name, candidate): (&ProviderName, &Candidate)| match candidate {
+        Candidate::Compiled { .. } => name.to_string(),
+        Candidate::Deferred { .. } => format!("{name} (options settled on the node)"),
+        Candidate::Refused { message, .. } => format!("{name} (cannot: {})", line(message)),
+    };
+    let names: Vec<String> = backends.candidates.iter().map(told).collect();
+    row(if backends.forced.is_some() { "served by" } else { "one of" }, names.join(", "))
+}
+
 fn resource_lines<'a>(resource: &Resource, edges: impl Iterator<Item = &'a Edge>) -> Vec<String> {
     let mut rows = state_rows(&resource.state);
+    rows.extend(resource.backends.as_ref().map(backend_row));
     rows.extend(resource.claims.iter().map(|claim| row("claims", claim_text(claim))));
     rows.extend(resource.effects.iter().map(|effect| row("may", effect_text(effect))));
     rows.extend(edges.map(|edge| row("after", format!("{} ({}, {})", edge.prerequisite, reason(&edge.reason), edge.source))));

@@ -14,8 +14,13 @@ pub(in crate::cli) fn render(digest: &ComponentDigest, description: &Description
     lines.extend(description.ensure.as_ref().map(ensure_lines).unwrap_or_default());
     lines.extend(block_lines(&description.blocks));
     lines.extend(output_lines(&description.outputs));
-    lines.push(String::new());
-    lines.push("rights that it asks for".to_owned());
+    lines.extend(right_lines(digest, description, builtin));
+    lines.join("\n") + "\n"
+}
+
+/// The rights that a component asks for, and how a policy would grant them.
+pub(super) fn right_lines(digest: &ComponentDigest, description: &Description, builtin: bool) -> Vec<String> {
+    let mut lines = vec![String::new(), "rights that it asks for".to_owned()];
     lines.extend(table(&description.capabilities.iter().map(capability_row).collect::<Vec<_>>(), "  "));
     if description.capabilities.is_empty() {
         lines.push("  none".to_owned());
@@ -27,7 +32,7 @@ pub(in crate::cli) fn render(digest: &ComponentDigest, description: &Description
         lines.push("policy row that grants them".to_owned());
         lines.extend(policy_row(digest, description).lines().map(|text| format!("  {text}")));
     }
-    lines.join("\n") + "\n"
+    lines
 }
 
 /// The row of a policy file that grants the component what it asks for.
@@ -64,7 +69,7 @@ fn head(digest: &ComponentDigest, description: &Description) -> Vec<Vec<String>>
     rows.into_iter().map(|(name, text)| vec![name.to_owned(), text]).collect()
 }
 
-fn attribute_lines(attributes: &[Attribute], indent: &str) -> Vec<String> {
+pub(super) fn attribute_lines(attributes: &[Attribute], indent: &str) -> Vec<String> {
     let row = |attribute: &Attribute| vec![line(&attribute.name), line(&attribute.attribute_type.to_string()), flags(attribute)];
     documented(&attributes.iter().map(|attribute| (row(attribute), attribute.doc.as_str())).collect::<Vec<_>>(), indent)
 }
@@ -187,6 +192,7 @@ mod tests {
                 capability("write", "/b"),
             ],
             selectors: Selectors::default(),
+            has_providers: false,
         }
     }
 

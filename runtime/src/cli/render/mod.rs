@@ -3,6 +3,7 @@
 pub(super) mod catalog;
 pub(super) mod conformance;
 pub(super) mod description;
+pub(super) mod provider;
 
 /// `rows` with their first columns padded to one width each; the last column flows.
 pub(super) fn table(rows: &[Vec<String>], indent: &str) -> Vec<String> {

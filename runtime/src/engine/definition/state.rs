@@ -11,7 +11,7 @@ use crate::engine::bindings::runtime::module::parameters::{self, Child as WitChi
 use crate::engine::convert;
 use crate::engine::error::Fault;
 use crate::engine::limits::Limiter;
-use crate::model::description::{Description, MAX_CHILD_BLOCKS};
+use crate::model::description::{Attribute, MAX_CHILD_BLOCKS};
 use crate::model::ids::TypeName;
 
 /// How many handles a definition may hold at a time: room to read all child blocks twice over.
@@ -30,6 +30,9 @@ struct Given {
 /// The host's side of a `catalog-view` handle.
 pub struct CatalogViewHandle;
 
+/// Whether an attribute may be read, of the child block of that name or of the declaration itself. One that does not exist may.
+pub(in crate::engine) type Readable = Rc<dyn Fn(Option<&str>, &str) -> bool>;
+
 /// What a store of one definition call holds.
 pub(in crate::engine) struct DefinitionState {
     pub(in crate::engine) limiter: Limiter,
@@ -40,7 +43,8 @@ pub(in crate::engine) struct DefinitionState {
     next_given: u64,
     pub(super) peers: Option<Arc<Peers>>,
     pub(super) own_type: Option<TypeName>,
-    identity_of: Option<Rc<Description>>,
+    /// The attributes that the call may read, where those are not all.
+    readable: Option<Readable>,
 }
 
 impl DefinitionState {
@@ -55,13 +59,13 @@ impl DefinitionState {
             next_given: 0,
             peers: None,
             own_type: None,
-            identity_of: None,
+            readable: None,
         }
     }
 
-    /// Lets the next call read attributes flagged identity only, by the description; none lets it read any.
-    pub(in crate::engine) fn restrict_to_identity(&mut self, description: Option<Rc<Description>>) {
-        self.identity_of = description;
+    /// Lets the next call read only those attributes that `readable` says; none lets it read any.
+    pub(in crate::engine) fn restrict(&mut self, readable: Option<Readable>) {
+        self.readable = readable;
     }
 
     /// Lets the next call see `peers`, and the desired state of those of its own type.
@@ -77,8 +81,8 @@ impl DefinitionState {
     /// What a handle of the guest gives access to, for reading the attribute `name`.
     fn given(&self, handle: &Resource<ParametersHandle>, name: &str) -> wasmtime::Result<&Rc<dyn Parameters>> {
         let given = self.held(handle)?;
-        if let Some(description) = &self.identity_of
-            && description.attributes_of(given.block.as_deref()).iter().any(|a| a.name == name && !a.identity)
+        if let Some(readable) = &self.readable
+            && !readable(given.block.as_deref(), name)
         {
             return Err(wasmtime::Error::new(Fault::NotIdentity { attribute: name.to_owned() }));
         }
@@ -86,7 +90,7 @@ impl DefinitionState {
     }
 
     /// A handle on attributes, of the child block of that name or the declaration's own.
-    pub(super) fn give(
+    pub(in crate::engine) fn give(
         &mut self,
         parameters: Rc<dyn Parameters>,
         block: Option<String>,
@@ -102,6 +106,11 @@ impl DefinitionState {
         let number = self.table.get(handle)?.0;
         self.given.get(&number).ok_or_else(|| wasmtime::Error::msg("a handle without what it is on"))
     }
+}
+
+/// Whether `name` is none of `attributes`, or one that is flagged identity.
+pub(in crate::engine) fn is_identity(attributes: &[Attribute], name: &str) -> bool {
+    !attributes.iter().any(|attribute| attribute.name == name && !attribute.identity)
 }
 
 impl parameters::Host for DefinitionState {}

@@ -92,6 +92,7 @@ mod tests {
             ensure: None,
             capabilities: vec![],
             selectors: Selectors::default(),
+            has_providers: false,
         }
     }
 

@@ -33,6 +33,7 @@ fn description(attributes: Vec<Attribute>) -> Description {
         ensure: None,
         capabilities: vec![],
         selectors: Selectors::default(),
+        has_providers: false,
     }
 }
 

@@ -34,6 +34,7 @@ fn waiting() -> Catalog {
             timeout_ms: None,
             control: None,
             state,
+            backends: None,
         }],
         ..sample()
     }

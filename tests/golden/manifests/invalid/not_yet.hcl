@@ -9,7 +9,7 @@ variable "v" {
 }
 resource "file" "a" {
   meta {
-    provider  = "posix"
+    health = 1
   }
 }
 resource "file" "b" {}

@@ -60,6 +60,7 @@ impl Guest for Hostile {
                 drift: Vec::new(),
                 has_stable_id: false,
             },
+            has_providers: false,
         }
     }
 

@@ -37,6 +37,7 @@ pub fn describe() -> Description {
             drift: Vec::new(),
             has_stable_id: false,
         },
+        has_providers: false,
     }
 }
 

@@ -8,12 +8,16 @@ use crate::cli::error::CliError;
 use crate::cli::output::Answer;
 use crate::cli::render::table;
 use crate::report::line;
-use crate::run;
+use crate::run::{self, Described};
 
 pub(in crate::cli) fn run() -> Result<Answer, CliError> {
     let (mut rows, mut modules) = (Vec::new(), Vec::new());
     for builtin in builtins::all() {
-        let (digest, description) = run::inspect_module(builtin.bytes)?;
+        let (digest, described) = run::describe_component(builtin.bytes)?;
+        let description = match described {
+            Described::Type(description) => description,
+            Described::Provider(provider) => provider.options_as_type(),
+        };
         rows.push(vec![builtin.name.to_owned(), line(&description.summary)]);
         modules.push(json!({
             "name": builtin.name,
