@@ -70,6 +70,8 @@ fn program() -> processes::Command {
 
 fn command() -> Command {
     Command::try_from(program()).unwrap()
+}
+
 /// The secret of the account calls.
 const SECRET: &str = "secret:file.a/password";
 
