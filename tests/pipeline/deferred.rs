@@ -77,7 +77,7 @@ fn a_node_with_other_facts_than_the_target_is_refused() {
     let scene = Scene::new();
     scene.write("site/taken", "");
     scene.write("site/site.hcl", DEFERRED);
-    scene.write("facts.json", run::facts(&scene.path("root")).unwrap().to_string());
+    scene.write("facts.json", run::facts(&scene.path("root")).unwrap().all().to_string());
     let mut request = scene.compile_request("site");
     request.target_facts = Some(scene.path("facts.json"));
     let summary = run::compile(&request).unwrap();

@@ -4,7 +4,7 @@ use std::ffi::CString;
 
 use nix::unistd::{Gid, Uid};
 
-use super::Accounts;
+use super::{Accounts, Source};
 use crate::error::CallError;
 use crate::node::Root;
 
@@ -22,10 +22,10 @@ pub(crate) struct Memberships {
 
 impl Accounts {
     /// The groups of the user with this id; none if it has no account.
-    pub(crate) fn memberships(self, root: &Root, user: u32) -> Result<Option<Memberships>, CallError> {
-        match self {
-            Accounts::System => of_system(user),
-            Accounts::Files => {
+    pub(crate) fn memberships(&self, root: &Root, user: u32) -> Result<Option<Memberships>, CallError> {
+        match self.source {
+            Source::System => of_system(user),
+            Source::Files => {
                 let passwd = root.read_file(b"/etc/passwd", MAX_FILE)?.unwrap_or_default();
                 let group = root.read_file(b"/etc/group", MAX_FILE)?.unwrap_or_default();
                 Ok(of_files(&passwd, &group, user))

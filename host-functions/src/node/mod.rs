@@ -13,7 +13,6 @@ use std::sync::Arc;
 
 use crate::accounts::Accounts;
 use crate::audit::AuditTrail;
-use crate::facts;
 use crate::facts::{Facts, FactsError};
 use crate::openrc::Openrc;
 use crate::packages::cache::PackageCache;

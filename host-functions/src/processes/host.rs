@@ -20,7 +20,10 @@ impl wit::Host for HostContext {
     fn run(&mut self, command: wit::Command) -> Result<wit::Finished, CallError> {
         let command = Command::try_from(command)?;
         self.authorize(&HostCall::ProcessesRun { command: command.clone() })?;
-        let report = self.run_program(&command)?;
+        let report = self.run_program(&command);
+        // What it did to packages nobody knows.
+        self.node().packages().invalidate();
+        let report = report?;
         Ok(finished(report, command.withholds()))
     }
 
