@@ -19,7 +19,6 @@ use crate::model::attribute_path::AttributePath;
 use crate::model::catalog::{Candidate, DeferredBlock, EdgeReason, Resource, State};
 use crate::model::description::{Attribute, Output};
 use crate::model::expression::Expression;
-use crate::model::facts;
 use crate::model::ids::{ProviderName, ResourceId, SecretName, SecretSlot, TypeName};
 
 /// How deep reading exports of other resources may nest.

@@ -7,9 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use host_functions::facts::Facts;
 use serde_json::Value as Json;
 
-use crate::model::facts;
 use crate::model::ids::{ProviderName, TypeName};
 use crate::model::provider::{ANY_SYSTEM, Condition, ProviderDescription};
 
@@ -28,13 +28,13 @@ pub struct NodeIdentity {
 
 impl NodeIdentity {
     /// From the facts of a node, and the name of its init system.
-    pub fn new(facts: &Json, init: Option<&str>) -> Self {
-        let text = |path: [&str; 2]| facts::get(facts, path).and_then(Json::as_str).map(str::to_owned);
-        let like = facts::get(facts, ["os", "id_like"]).and_then(Json::as_array);
+    pub fn new(facts: &Facts, init: Option<&str>) -> Self {
+        let text = |path: [&str; 2]| facts.get(path)?.as_str().map(str::to_owned);
+        let like = facts.get(["os", "id_like"]).unwrap_or_default();
         Self {
             // os-release(5) gives the default.
             id: text(["os", "id"]).unwrap_or_else(|| "linux".to_owned()),
-            id_like: like.into_iter().flatten().filter_map(Json::as_str).map(str::to_owned).collect(),
+            id_like: like.as_array().into_iter().flatten().filter_map(Json::as_str).map(str::to_owned).collect(),
             version_id: text(["os", "version_id"]),
             conditions: init.into_iter().map(|name| Condition::Init(name.to_owned())).collect(),
         }

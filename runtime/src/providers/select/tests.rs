@@ -1,5 +1,7 @@
 //! Every case of the rule, one line each.
 
+use host_functions::facts::Facts;
+
 use super::*;
 use crate::model::provider::System;
 
@@ -162,10 +164,10 @@ fn a_manifest_may_name_a_provider_within_what_the_nodes_owner_allows() {
 #[test]
 fn a_node_is_identified_by_its_os_release_alone() {
     let facts = serde_json::json!({"os": {"id": "ubuntu", "id_like": ["debian"], "version_id": "24.04"}});
-    assert_eq!(NodeIdentity::new(&facts, Some("systemd")), node("ubuntu@24.04 like debian init systemd"));
+    assert_eq!(NodeIdentity::new(&Facts::given(facts.clone()), Some("systemd")), node("ubuntu@24.04 like debian init systemd"));
     let facts = serde_json::json!({"os": {"id": "arch", "id_like": []}});
-    assert_eq!(NodeIdentity::new(&facts, None), node("arch"));
-    assert_eq!(NodeIdentity::new(&serde_json::json!({}), None), node("linux"), "os-release(5) gives the default");
+    assert_eq!(NodeIdentity::new(&Facts::given(facts.clone()), None), node("arch"));
+    assert_eq!(NodeIdentity::new(&Facts::given(serde_json::json!({})), None), node("linux"), "os-release(5) gives the default");
 }
 
 /// What each real distribution selects, from its os-release as the facts of a node tell it.
