@@ -59,6 +59,7 @@ impl Compiler {
             affected_paths: footprint.affected_paths,
             timeout_ms: declaration.meta.timeout_ms,
             control: control?,
+            health: declaration.meta.health.clone(),
             state,
         };
         Some(Built { resource, origins, compiled, pending })

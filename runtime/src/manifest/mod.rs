@@ -8,6 +8,7 @@
 mod blocks;
 mod evaluation;
 mod files;
+mod health;
 mod inputs;
 mod read;
 mod resource;
@@ -28,6 +29,7 @@ use crate::language::names::Names;
 use crate::language::source::Sources;
 use crate::model::attribute_path::AttributePath;
 use crate::model::expression::{Expression, Place};
+use crate::model::health::Health;
 use crate::model::ids::{OwnerName, ResourceId};
 use crate::model::kind::Unshown;
 
@@ -201,6 +203,8 @@ pub struct Meta {
     pub timeout_ms: Option<u64>,
     /// When to leave it alone.
     pub control: Option<Gate>,
+    /// How to tell whether it works.
+    pub health: Option<Health>,
 }
 
 /// A `control` block: conditions as they are written.

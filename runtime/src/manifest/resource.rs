@@ -20,8 +20,8 @@ use crate::model::units;
 const META: Allowed = Allowed {
     block: "a `meta` block",
     attributes: &["require", "before", "subscribe", "notify", "timeout"],
-    blocks: &["control"],
-    later: &["provider", "health"],
+    blocks: &["control", "health"],
+    later: &["provider"],
 };
 
 const CONTROL: Allowed = Allowed { block: "a `control` block", attributes: &["if", "unless"], blocks: &[], later: &[] };
@@ -117,6 +117,7 @@ impl Reader<'_> {
             notify: self.addresses(&found, "notify", id, names),
             timeout_ms: self.timeout(&found),
             control: found.blocks.get("control").map(|control| self.control(control, id, names)),
+            health: found.blocks.get("health").and_then(|health| self.health(health)),
         }
     }
 

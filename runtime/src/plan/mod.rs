@@ -30,6 +30,7 @@ use self::waiting::Settler;
 use crate::engine::{AttemptLimits, Module, Safety};
 use crate::model::asset::AssetRef;
 use crate::model::catalog::{Claim, Resource, Semantics};
+use crate::model::health::Health;
 use crate::model::ids::{ResourceId, SecretSlot};
 use crate::model::report::{Action, EffectClass, Failure, Outcome, Phase, ResourceReport};
 use crate::model::secret;
@@ -89,6 +90,8 @@ pub struct Ready {
     pub rights: Rights,
     /// Its deadline and memory.
     pub limits: AttemptLimits,
+    /// How to tell whether it works.
+    pub health: Option<Health>,
 }
 
 impl Ready {
@@ -161,6 +164,7 @@ fn ready(admitted: &AdmittedModule, resource: &Resource, state: KnownState) -> R
         limits: rights::limits(admitted, resource, &state.semantics),
         desired: state.desired,
         desired_text: state.desired_text,
+        health: resource.health.clone(),
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod decide;
 mod error;
+mod health;
 mod load;
 mod parse;
 mod row;
@@ -37,6 +38,8 @@ pub struct Policy {
     modules: Vec<ModuleRow>,
     builtins: BTreeMap<ComponentDigest, Line>,
     secrets: Vec<SecretRow>,
+    /// Command lines that health checks may have; none where there is no policy file.
+    health: Option<Vec<ArgumentsPattern>>,
     deny: Deny,
 }
 

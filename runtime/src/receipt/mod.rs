@@ -73,6 +73,10 @@ pub fn admit(bundle: Bundle, policy: &Policy, engine: &Engine, facts: &Json) -> 
     let catalog = Arc::new(bundle.catalog()?);
     let granted = modules::decide(&catalog, policy)?;
     let secret_readers = secrets::decide(&catalog, policy)?;
+    let refused = policy.refused_health_checks(&catalog);
+    if !refused.is_empty() {
+        return Err(ReceiptError::Policy(refused));
+    }
     let policy_record = record::text(&catalog, &granted, &secret_readers);
     let modules = modules::load(&bundle, &catalog, granted, engine)?;
     recompute::check(&catalog, &modules)?;

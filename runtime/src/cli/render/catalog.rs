@@ -3,6 +3,7 @@
 use super::{count, size, table};
 use crate::model::catalog::{Catalog, Claim, Control, DeferredPart, Edge, EdgeReason, Effect, Resource, State};
 use crate::model::digest::BundleDigest;
+use crate::model::health::Health;
 use crate::report::{line, value};
 
 /// The catalog of `bundle` as text.
@@ -61,6 +62,7 @@ fn resource_lines<'a>(resource: &Resource, edges: impl Iterator<Item = &'a Edge>
     rows.extend(edges.map(|edge| row("after", format!("{} ({}, {})", edge.prerequisite, reason(&edge.reason), edge.source))));
     rows.extend(resource.timeout_ms.map(|timeout| row("timeout", format!("{timeout} ms"))));
     rows.extend(resource.control.as_ref().map(|control| row("control", control_text(control))));
+    rows.extend(resource.health.as_ref().map(|health| row("health", health_text(health))));
     let mut lines = vec![format!("  {}  {}", resource.id, resource.source)];
     lines.extend(table(&rows, "    "));
     lines
@@ -116,6 +118,11 @@ fn control_text(control: &Control) -> String {
         (None, None) => "none",
     }
     .to_owned()
+}
+
+fn health_text(health: &Health) -> String {
+    let words: Vec<String> = health.command.iter().map(|word| line(word)).collect();
+    format!("{} ({}, up to {} tries)", words.join(" "), health.format.word(), health.tries)
 }
 
 fn reason(reason: &EdgeReason) -> String {
