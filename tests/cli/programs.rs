@@ -287,3 +287,81 @@ resource "file" "config" {{
         .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().starts_with(".runtime-"));
     assert_eq!(leftovers.count(), 0);
 }
+
+#[test]
+fn a_health_check_is_tried_until_it_is_well_and_fails_the_resource_if_it_never_is() {
+    let manifest = |script: &str| {
+        format!(
+            r#"
+resource "file" "page" {{
+  path    = "/srv/page"
+  content = "hello\n"
+  meta {{
+    health {{
+      command = ["/bin/sh", "-c", "{script}"]
+      format  = "nagios"
+      tries   = 3
+      sleep   = "10ms"
+    }}
+  }}
+}}
+
+resource "file" "after" {{
+  path = "/srv/after"
+  meta {{
+    require = [file.page]
+  }}
+}}
+"#
+        )
+    };
+    let node = compiled(&manifest("echo x >> /srv/asked; test $(grep -c x /srv/asked) -ge 2 && echo PAGE OK '| a=1' || exit 2"));
+    assert_snapshot!(plan(&node), @r#"
+    exit 0
+    --- stdout
+    plan of `site`, serial 0, bundle [short]
+
+      + file.page: would create [file [short]]
+        content: (none) -> "sha256:[digest]" (set as it is made)
+          @@ -0,0 +1 @@
+          +hello
+        ensure: "absent" -> "file" (nothing is there yet)
+        health: would be checked
+
+      + file.after: would create [file [short]]
+        ensure: "absent" -> "file" (nothing is there yet)
+
+    plan: 2 would change, 0 unchanged, 0 skipped
+    "#);
+    assert!(!node.root().join("srv/asked").exists(), "a plan asks nothing");
+    assert_snapshot!(apply(&node), @r#"
+    exit 0
+    --- stdout
+    run [run] of `site`, serial 0, bundle [short]
+
+      + file.page: created [file [short]]
+        content: (none) -> "sha256:[digest]" (set as it is made)
+        ensure: "absent" -> "file" (nothing is there yet)
+        health: ok after 2 tries: PAGE OK
+
+      + file.after: created [file [short]]
+        ensure: "absent" -> "file" (nothing is there yet)
+
+    apply: 2 changed, 0 unchanged, 0 skipped
+    "#);
+    compile(&node, &manifest("echo PAGE CRITICAL; exit 2"));
+    assert_snapshot!(node.run(&["apply", "site.wasm.tar", "--health-only"]), @r#"
+    exit 1
+    --- stdout
+    plan of `site`, serial 0, bundle [short]
+
+      ! file.page: failed [file [short]]
+        reason: its health check is critical
+        health: critical after 3 tries: PAGE CRITICAL
+
+      ? file.after: unmet [file [short]]
+        reason: it requires `file.page`, which is failed
+
+    plan: 1 failed, 1 unmet, 0 unchanged, 0 skipped
+    "#);
+}

@@ -9,4 +9,6 @@ pub mod native;
 pub(crate) mod policy;
 mod start;
 
+pub use start::check_health;
+
 pub use command::{Command, MAX_ARGUMENTS, MAX_OUTPUT, MAX_TEXT, MAX_VARIABLES, Text};

@@ -4,11 +4,15 @@ use std::time::Duration;
 
 use zeroize::Zeroizing;
 
-use super::command::{Command, Text};
+use super::command::{Command, MAX_OUTPUT, Text};
 use super::native::{Identity, Leftovers, Manner, Order, Report, RunError};
 use crate::context::HostContext;
 use crate::error::{CallError, MAX_ERROR_TEXT};
+use crate::node::Node;
 use crate::text::{cut, escape};
+
+/// Where programs that a health check runs are looked for.
+const HEALTH_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// Bits that new files do not get when nothing says otherwise.
 const USUAL_UMASK: u32 = 0o022;
@@ -107,6 +111,32 @@ impl HostContext {
         }
         Ok(Some(Identity { user, group, groups }))
     }
+}
+
+/// Runs a health check that a manifest declares, on behalf of no module: with the rights of the run, in an environment with a `PATH` alone.
+///
+/// # Errors
+/// If it does not start, or cannot be ended.
+pub fn check_health(node: &Node, command: &[String], timeout: Duration) -> Result<Report, RunError> {
+    let bytes = |text: &String| Zeroizing::new(text.clone().into_bytes());
+    let lost = |error: CallError| RunError::Helper { doing: "finding the root of the node".to_owned(), why: error.to_string() };
+    let root = node.root();
+    let order = Order {
+        program: command.first().cloned().unwrap_or_default(),
+        arguments: command.iter().skip(1).map(bytes).collect(),
+        environment: vec![("PATH".to_owned(), bytes(&HEALTH_PATH.to_owned()))],
+        directory: "/".to_owned(),
+        root: if root.is_system() { None } else { Some(root.real_path().map_err(lost)?) },
+        identity: None,
+        umask: USUAL_UMASK,
+        stdin: Zeroizing::default(),
+        output_limit: MAX_OUTPUT,
+        timeout,
+        manner: Manner::Free,
+        leftovers: Leftovers::End,
+        control_group: None,
+    };
+    node.runner().run(&order)
 }
 
 fn text(error: &dyn std::error::Error) -> String {

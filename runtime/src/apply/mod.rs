@@ -6,6 +6,7 @@
 mod deliveries;
 mod gate;
 mod group;
+mod health;
 mod recover;
 mod run;
 mod schedule;

@@ -24,6 +24,8 @@ use crate::store::Recorded;
 pub struct Run {
     /// Whether it may change the node.
     pub mode: RunMode,
+    /// Whether it runs health checks and does nothing else.
+    pub health_only: bool,
     /// Whose bundle it is.
     pub owner: OwnerName,
     /// The node.

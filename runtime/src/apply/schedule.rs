@@ -122,6 +122,7 @@ mod tests {
             affected_paths: vec![],
             timeout_ms: None,
             control: None,
+            health: None,
             state: State::Compiled { desired: serde_json::Value::Null, semantics: semantics.clone() },
             backends: None,
         };

@@ -14,6 +14,7 @@ use crate::model::catalog::{Candidate, Catalog, Claim, DeferredBlock, Effect, MA
 use crate::model::description::{LABEL_RULE, MAX_CHILD_BLOCKS, is_label};
 use crate::model::digest::AssetDigest;
 use crate::model::expression::Kind;
+use crate::model::health::Health;
 use crate::model::ids::{ResourceId, TypeName};
 use crate::model::key::Key;
 
@@ -163,6 +164,9 @@ fn check_resource(resource: &Resource) -> Result<(), CatalogError> {
     resource.claims.iter().try_for_each(|claim| check_claim(resource, claim))?;
     resource.effects.iter().try_for_each(|effect| check_effect(resource, effect))?;
     resource.affected_paths.iter().try_for_each(|path| check_path(resource, path))?;
+    if let Some(problem) = resource.health.as_ref().and_then(Health::problem) {
+        return Err(refuse(resource, problem));
+    }
     if resource.control.as_ref().is_some_and(|control| control.if_.is_none() && control.unless.is_none()) {
         return Err(refuse(resource, "its `control` is empty"));
     }

@@ -58,6 +58,7 @@ pub(super) fn resource(name: &str, assets: &[AssetSource]) -> Resource {
         affected_paths: vec![path.as_str().into()],
         timeout_ms: None,
         control: None,
+        health: None,
         state: State::Compiled { desired: json!({ "path": path, "mode": 420 }), semantics },
         backends: None,
     }

@@ -215,6 +215,7 @@ pub fn node_request(
         mode,
         parallelism: parallelism.unwrap_or_else(|| environment.processors.clamp(1, MAX_DEFAULT_PARALLELISM)),
         fail_fast: false,
+        health_only: false,
     })
 }
 

@@ -71,6 +71,7 @@ impl Compiler {
             affected_paths: footprint.affected_paths,
             timeout_ms: declaration.meta.timeout_ms,
             control: control?,
+            health: declaration.meta.health.clone(),
             state,
             backends: backends.as_ref().map(BuiltBackends::catalog),
         };

@@ -8,6 +8,7 @@
 mod blocks;
 mod evaluation;
 mod files;
+mod health;
 mod inputs;
 mod read;
 mod resource;
@@ -28,6 +29,7 @@ use crate::language::names::Names;
 use crate::language::source::Sources;
 use crate::model::attribute_path::AttributePath;
 use crate::model::expression::{Expression, Place};
+use crate::model::health::Health;
 use crate::model::ids::{OwnerName, ProviderName, ResourceId};
 use crate::model::kind::Unshown;
 
@@ -203,6 +205,8 @@ pub struct Meta {
     pub control: Option<Gate>,
     /// The provider that is to serve it, whatever the node would select.
     pub provider: Option<(ProviderName, Place)>,
+    /// How to tell whether it works.
+    pub health: Option<Health>,
 }
 
 /// A `control` block: conditions as they are written.

@@ -20,8 +20,8 @@ use crate::model::units;
 const META: Allowed = Allowed {
     block: "a `meta` block",
     attributes: &["require", "before", "subscribe", "notify", "timeout", "provider"],
-    blocks: &["control"],
-    later: &["health"],
+    blocks: &["control", "health"],
+    later: &[],
 };
 
 const CONTROL: Allowed = Allowed { block: "a `control` block", attributes: &["if", "unless"], blocks: &[], later: &[] };
@@ -118,6 +118,7 @@ impl Reader<'_> {
             timeout_ms: self.timeout(&found),
             control: found.blocks.get("control").map(|control| self.control(control, id, names)),
             provider: self.provider(&found),
+            health: found.blocks.get("health").and_then(|health| self.health(health)),
         }
     }
 

@@ -12,6 +12,7 @@ use serde_json::Value as Json;
 use super::asset::AssetRef;
 use super::digest::{AssetDigest, ComponentDigest};
 use super::expression::{Expression, Place};
+use super::health::Health;
 use super::ids::{OwnerName, ProviderName, ResourceId, SecretName, SecretSlot, TypeName};
 use super::key::{Key, escape};
 use super::kind::Unshown;
@@ -108,6 +109,9 @@ pub struct Resource {
     pub timeout_ms: Option<u64>,
     /// When to leave it alone.
     pub control: Option<Control>,
+    /// How to tell whether it works; absent where nothing tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub health: Option<Health>,
     /// What it should be.
     pub state: State,
     /// What each provider would be given that a node may select; for types with providers alone.

@@ -2,6 +2,9 @@
 //!
 //! Data, with parsing and formatting of its own text forms; it does not read files, run guests or import a step.
 
+/// Health checks.
+pub mod health;
+
 pub mod asset;
 pub mod attribute_path;
 pub mod catalog;

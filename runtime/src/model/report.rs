@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::digest::{BundleDigest, ComponentDigest};
+use super::health::HealthReport;
 use super::ids::{OwnerName, ProviderName, ResourceId, RunId};
 
 /// The one report version that this program writes and reads.
@@ -111,6 +112,9 @@ pub struct ResourceReport {
     pub prerequisites: Vec<String>,
     /// What became of a refresh that it owed.
     pub refresh: Option<Refresh>,
+    /// What its health check said; absent where there is none, or it was not its turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub health: Option<HealthReport>,
     /// What went wrong.
     pub failure: Option<Failure>,
     /// Messages of the module, at most 64 KiB.
@@ -133,6 +137,7 @@ impl ResourceReport {
             incomplete_preview: None,
             prerequisites: Vec::new(),
             refresh: None,
+            health: None,
             failure: None,
             log: Vec::new(),
             duration_us: 0,

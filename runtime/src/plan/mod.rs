@@ -34,6 +34,7 @@ use self::waiting::Settler;
 use crate::engine::{AttemptLimits, Module, Safety};
 use crate::model::asset::AssetRef;
 use crate::model::catalog::{Claim, Effect, Resource, Semantics};
+use crate::model::health::Health;
 use crate::model::ids::{ResourceId, SecretSlot};
 use crate::model::managed::Managed;
 use crate::model::report::{Action, EffectClass, Failure, Outcome, Phase, ResourceReport};
@@ -100,6 +101,8 @@ pub struct Ready {
     pub rights: Rights,
     /// Its deadline and memory.
     pub limits: AttemptLimits,
+    /// How to tell whether it works.
+    pub health: Option<Health>,
 }
 
 impl Ready {
@@ -207,6 +210,7 @@ fn ready(sources: &Sources, resource: &Resource, state: KnownState) -> Result<Re
         managed: json,
         managed_text,
         backend,
+        health: resource.health.clone(),
     })
 }
 

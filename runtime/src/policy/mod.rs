@@ -6,6 +6,7 @@
 
 mod decide;
 mod error;
+mod health;
 mod load;
 mod parse;
 mod providers;
@@ -39,6 +40,8 @@ pub struct Policy {
     builtins: BTreeMap<ComponentDigest, Line>,
     secrets: Vec<SecretRow>,
     providers: BTreeMap<TypeName, ProviderRow>,
+    /// Command lines that health checks may have; none where there is no policy file.
+    health: Option<Vec<ArgumentsPattern>>,
     deny: Deny,
 }
 

@@ -39,7 +39,7 @@ const DENIED: [(&str, Domain); 5] = [
 const SECRET_HINT: &str = "`owners` are names of manifests, `modules` the resource types that may use it";
 
 /// The rows of a policy.
-const ROWS: [&str; 5] = ["module", "secret", "provider", "builtins", "deny"];
+const ROWS: [&str; 6] = ["module", "secret", "provider", "health", "builtins", "deny"];
 
 /// Reads a policy. `reserved` are the names of the modules that are built into the program; rows for others must pin a digest.
 ///
@@ -47,7 +47,7 @@ const ROWS: [&str; 5] = ["module", "secret", "provider", "builtins", "deny"];
 /// Everything that is wrong, in the order of the text.
 pub fn parse(text: &str, reserved: &[TypeName]) -> Result<Policy, Vec<Problem>> {
     let mut parser = Parser { text, reserved, problems: Vec::new() };
-    let mut policy = Policy::default();
+    let mut policy = Policy { health: Some(Vec::new()), ..Policy::default() };
     match parser.body() {
         Some(body) => parser.policy(&body, &mut policy),
         None => return Err(parser.problems),
@@ -93,6 +93,10 @@ impl Parser<'_> {
             "module" => self.module(block, &mut policy.modules),
             "secret" => policy.secrets.extend(self.secret(block)),
             "provider" => self.provider(block, &mut policy.providers),
+            "health" => {
+                let commands = self.health(block);
+                policy.health.get_or_insert_default().extend(commands);
+            }
             "builtins" => self.builtins(block, &mut policy.builtins),
             "deny" => self.deny(block, &mut policy.deny),
             other => self.unknown(block.ident.span(), "row", other, &ROWS),

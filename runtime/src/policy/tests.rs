@@ -252,7 +252,7 @@ builtins { digests = "x" }
 deny { files = ["/${a}"] }
 default = true
 "#), @r#"
-    2:1: `signer` is not supported by this version; to ignore it would not be safe (known here: `module`, `secret`, `provider`, `builtins`, `deny`)
+    2:1: `signer` is not supported by this version; to ignore it would not be safe (known here: `module`, `secret`, `provider`, `health`, `builtins`, `deny`)
     4:15: `sha256:00` is not a digest: it must be `sha256:` and 64 lower-case hex digits
     7:1: `other` is not built in, so its row must name a `digest` (`runtime module inspect FILE` prints the digest)
     8:30: a path pattern must start with `/`
@@ -270,7 +270,7 @@ default = true
     23:8: `Bad-Name` is not a valid resource type name: lower-case letters, digits and `_`, starting with a letter, at most 63 bytes
     24:22: `digests` must be a list of strings (write `["…"]`)
     25:17: a plain string is wanted here: a policy is not evaluated
-    26:1: unknown row `default` (known here: `module`, `secret`, `provider`, `builtins`, `deny`)
+    26:1: unknown row `default` (known here: `module`, `secret`, `provider`, `health`, `builtins`, `deny`)
     "#);
 }
 

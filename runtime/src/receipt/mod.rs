@@ -94,6 +94,10 @@ pub fn admit(bundle: Bundle, policy: &Policy, engine: &Engine, facts: &Facts) ->
     let granted = modules::decide(&catalog, policy)?;
     let of_providers = providers::decide(&catalog, policy)?;
     let secret_readers = secrets::decide(&catalog, policy)?;
+    let refused = policy.refused_health_checks(&catalog);
+    if !refused.is_empty() {
+        return Err(ReceiptError::Policy(refused));
+    }
     let policy_record = record::text(&catalog, &granted, &of_providers.granted, &secret_readers);
     let modules = modules::load(&bundle, &catalog, granted, engine)?;
     let providers = providers::load(&bundle, &catalog, of_providers.granted, engine)?;

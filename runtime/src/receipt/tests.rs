@@ -61,6 +61,7 @@ fn directory(name: &str, path: &str) -> Resource {
         affected_paths: validated.footprint.affected_paths,
         timeout_ms: None,
         control: None,
+        health: None,
         state: State::Compiled { desired, semantics: validated.semantics },
         backends: None,
     }

@@ -6,6 +6,7 @@ use super::palette::{Palette, paint};
 use super::safe::{block, line};
 use super::values::value;
 use crate::model::digest::ComponentDigest;
+use crate::model::health::{HealthReport, HealthStatus};
 use crate::model::report::{Action, Change, EffectClass, Failure, Outcome, Refresh, RefreshEnding, ResourceReport};
 
 /// The lines of one resource. `module` is the component of its type.
@@ -28,6 +29,9 @@ pub(super) fn render(resource: &ResourceReport, module: Option<&ComponentDigest>
     }
     if let Some(reason) = &resource.reason {
         lines.push(labelled(palette.strong, "reason:", reason));
+    }
+    if let Some(health) = &resource.health {
+        lines.push(labelled(palette.strong, "health:", &health_words(health)));
     }
     if let Some(failure) = &resource.failure {
         lines.extend(failure_lines(failure, palette));
@@ -109,6 +113,15 @@ fn words(resource: &ResourceReport) -> String {
         Outcome::CannotPlan => "cannot plan".to_owned(),
         Outcome::Unresolved => "unresolved".to_owned(),
         Outcome::NotReached => "not reached".to_owned(),
+    }
+}
+
+fn health_words(health: &HealthReport) -> String {
+    let tries = if health.tries > 1 { format!(" after {} tries", health.tries) } else { String::new() };
+    let message = health.message.as_ref().map(|message| format!(": {message}")).unwrap_or_default();
+    match health.status {
+        HealthStatus::Pending => "would be checked".to_owned(),
+        status => format!("{}{tries}{message}", status.word()),
     }
 }
 

@@ -75,7 +75,8 @@ pub(super) fn look(request: &NodeRequest, observer: &dyn Observer) -> Result<Rep
     let key = StampKey::find(&request.state_dir)?;
     let obligations = snapshot.view().open_obligations(owner)?;
     let on_record = OnRecord { recorded, unresolved, obligations, spent: BTreeMap::new(), key };
-    let run = run(&admitted, &plan, &site, RunMode::Noop, on_record);
+    let mut run = run(&admitted, &plan, &site, RunMode::Noop, on_record);
+    run.health_only = request.health_only;
     let resources = site.runtime.block_on(walk(run, &admitted, plan, request, observer))?;
     Ok(report(admitted, None, RunMode::Noop, started, resources))
 }
@@ -272,6 +273,7 @@ fn run(admitted: &Admitted, plan: &Plan, site: &Site, mode: RunMode, on_record: 
     let OnRecord { recorded, unresolved, obligations, spent, key } = on_record;
     Run {
         mode,
+        health_only: false,
         owner: admitted.catalog.owner.clone(),
         node: Arc::clone(&site.node),
         assets: Arc::clone(&plan.assets) as Arc<dyn host_functions::assets::AssetSource>,

@@ -86,6 +86,8 @@ pub struct NodeRequest {
     pub parallelism: usize,
     /// Stop after the first failure.
     pub fail_fast: bool,
+    /// Run health checks and do nothing else; with [`RunMode::Noop`] alone.
+    pub health_only: bool,
 }
 
 impl NodeRequest {

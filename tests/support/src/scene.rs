@@ -226,6 +226,7 @@ impl Scene {
             mode,
             parallelism: 4,
             fail_fast: false,
+            health_only: false,
         }
     }
 

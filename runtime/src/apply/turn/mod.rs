@@ -15,11 +15,13 @@ use host_functions::processes::native::ControlGroup;
 use serde_json::Value as Json;
 
 use super::group;
+use super::health;
 use super::run::Run;
 use super::seen;
 use super::verdict::{self, Verdict};
 use crate::engine::{Attempt, AttemptError, CheckResult, GuestChange, Needed, Reading, Reason};
 use crate::journal::JournalError;
+use crate::model::health::{HealthReport, HealthStatus};
 use crate::model::report::{Action, Change, Outcome, Phase, ResourceReport, RunMode};
 use crate::plan::{Ready, Waiting};
 use crate::store::Recorded;
@@ -41,6 +43,7 @@ pub(super) async fn take(run: &Arc<Run>, ready: &Ready) -> Result<Ended, Journal
         outputs: None,
     };
     turn.go().await?;
+    turn.check_health();
     turn.report.duration_us = microseconds(started);
     Ok(Ended { report: turn.report, outputs: turn.outputs })
 }
@@ -103,6 +106,10 @@ impl Turn<'_> {
             self.report = *report;
             return Ok(());
         }
+        if self.run.health_only {
+            self.report.outcome = Outcome::Unchanged;
+            return Ok(());
+        }
         loop {
             let mut host = self.run.host(self.ready, self.started);
             if let Some(group) = &self.group {
@@ -124,6 +131,25 @@ impl Turn<'_> {
             }
         }
         self.note_what_is_still_owed().await
+    }
+
+    /// Asks whether it works, where it is as desired and something tells. It is not asked where it could not have been brought about.
+    fn check_health(&mut self) {
+        let Some(health) = &self.ready.health else { return };
+        match (self.report.outcome, self.run.mode) {
+            (Outcome::Unchanged | Outcome::WouldChange, RunMode::Noop) if !self.run.health_only => {
+                self.report.health = Some(HealthReport { status: HealthStatus::Pending, tries: 0, message: None });
+            }
+            (Outcome::Unchanged | Outcome::Changed, _) => {
+                let found = health::check(&self.run.node, health);
+                if !found.status.is_well() {
+                    self.report.outcome = Outcome::Failed;
+                    self.report.reason = Some(format!("its health check is {}", found.status.word()));
+                }
+                self.report.health = Some(found);
+            }
+            _ => {}
+        }
     }
 
     async fn check(&mut self, attempt: &mut Attempt) -> Result<Next, JournalError> {

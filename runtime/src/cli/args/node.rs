@@ -44,6 +44,11 @@ pub struct ApplyArgs {
     /// Change nothing: report what would change, as plan does
     #[arg(long, help_heading = "Run")]
     pub noop: bool,
+    /// Run the health checks of all resources, and do nothing else
+    ///
+    /// Nothing is compared and nothing is changed. A resource whose check is critical or gives no answer has failed.
+    #[arg(long, help_heading = "Run", conflicts_with = "noop")]
+    pub health_only: bool,
     /// Begin no further resource once one has failed
     #[arg(long, help_heading = "Run")]
     pub fail_fast: bool,

@@ -13,9 +13,10 @@ use crate::report::{self, View};
 use crate::run::{self, NodeRequest};
 
 pub(super) fn run(args: &ApplyArgs, environment: &Environment, output: &Output) -> Result<Answer, CliError> {
-    let mode = if args.noop { RunMode::Noop } else { RunMode::Apply };
+    let mode = if args.noop || args.health_only { RunMode::Noop } else { RunMode::Apply };
     let mut request = context::node_request(Some(&args.bundle), &args.node, mode, Some(&args.run), environment)?;
     request.fail_fast = args.fail_fast;
+    request.health_only = args.health_only;
     report(&args.bundle, &request, "apply", args.run.detailed_exitcode, output)
 }
 

@@ -5,6 +5,7 @@ use crate::model::catalog::{
     Backends, Candidate, Catalog, Claim, Control, DeferredPart, Edge, EdgeReason, Effect, Resource, State,
 };
 use crate::model::digest::BundleDigest;
+use crate::model::health::Health;
 use crate::model::ids::ProviderName;
 use crate::report::{line, value};
 
@@ -90,6 +91,7 @@ fn resource_lines<'a>(resource: &Resource, edges: impl Iterator<Item = &'a Edge>
     rows.extend(edges.map(|edge| row("after", format!("{} ({}, {})", edge.prerequisite, reason(&edge.reason), edge.source))));
     rows.extend(resource.timeout_ms.map(|timeout| row("timeout", format!("{timeout} ms"))));
     rows.extend(resource.control.as_ref().map(|control| row("control", control_text(control))));
+    rows.extend(resource.health.as_ref().map(|health| row("health", health_text(health))));
     let mut lines = vec![format!("  {}  {}", resource.id, resource.source)];
     lines.extend(table(&rows, "    "));
     lines
@@ -145,6 +147,11 @@ fn control_text(control: &Control) -> String {
         (None, None) => "none",
     }
     .to_owned()
+}
+
+fn health_text(health: &Health) -> String {
+    let words: Vec<String> = health.command.iter().map(|word| line(word)).collect();
+    format!("{} ({}, up to {} tries)", words.join(" "), health.format.word(), health.tries)
 }
 
 fn reason(reason: &EdgeReason) -> String {

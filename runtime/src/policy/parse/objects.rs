@@ -87,6 +87,13 @@ impl Parser<'_> {
         }
     }
 
+    /// `health { run = [[…]] }`: the command lines that health checks of manifests may have.
+    pub(super) fn health(&mut self, block: &Block) -> Vec<ArgumentsPattern> {
+        self.no_labels(block);
+        let attributes = self.attributes(block, "attribute of `health`", &["run"]);
+        attributes.into_iter().flat_map(|attribute| self.commands(attribute)).collect()
+    }
+
     /// A list of command lines, each a list of patterns.
     fn commands(&mut self, attribute: &Attribute) -> Vec<ArgumentsPattern> {
         let Some(array) = attribute.value.as_array() else {

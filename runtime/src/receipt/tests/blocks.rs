@@ -33,6 +33,7 @@ fn waiting() -> Catalog {
             affected_paths: footprint.affected_paths,
             timeout_ms: None,
             control: None,
+            health: None,
             state,
             backends: None,
         }],
