@@ -56,6 +56,8 @@ pub enum Rule {
     },
     /// The resource's effects name the package at another version.
     PackageVersion,
+    /// A change of packages after a change of the same attempt was denied.
+    AfterDenial,
     /// A change of packages that its manager has no words for.
     PackageWords {
         /// What is wrong.
@@ -278,6 +280,7 @@ impl fmt::Display for Rule {
                 write!(f, "policy does not grant the module `{}.{verb}`", interface.word())
             }
             Rule::PackageVersion => f.write_str("the resource's effects name the package at another version"),
+            Rule::AfterDenial => f.write_str("a change was denied in this attempt, and none is made after that"),
             Rule::PackageWords { what } => f.write_str(what),
             Rule::NotAsked { right } => write!(f, "the module does not ask for `{right}` there in `describe`"),
             // The path may be one that the guest does not know, so the text does not name it.

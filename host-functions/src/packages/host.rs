@@ -1,5 +1,6 @@
 //! The functions of `packages`.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use super::backend::{PackageFile, backend};
@@ -71,7 +72,7 @@ impl packages::Host for HostContext {
         let call = HostCall::PackagesApply { manager, transaction: transaction.clone() };
         self.authorize(&call)?;
         transaction::check(manager, &transaction).map_err(|error| self.refuse_words(&call, error))?;
-        self.change(&Work { manager, transaction: &transaction, file: None })
+        self.change(&call, &Work { manager, transaction: &transaction, file: None, begun: &Cell::new(false) })
     }
 
     fn install_file(
@@ -102,7 +103,7 @@ impl packages::Host for HostContext {
         let changes = vec![change];
         let transaction =
             Transaction { changes, configuration_files: configuration_files.into(), change_held: false, recommends: None };
-        self.change(&Work { manager, transaction: &transaction, file: Some(&path) })
+        self.change(&call, &Work { manager, transaction: &transaction, file: Some(&path), begun: &Cell::new(false) })
     }
 
     fn refresh_index(&mut self, manager: packages::Manager) -> Result<(), CallError> {
@@ -113,6 +114,7 @@ impl packages::Host for HostContext {
         let _alone = node.packages().begin(self.deadline())?;
         super::lock::wait(&tools, backend(manager).lock_files())?;
         node.packages().invalidate();
+        self.note_change();
         let fetched = backend(manager).refresh(&tools);
         node.packages().invalidate();
         fetched?;
@@ -134,7 +136,12 @@ impl HostContext {
     }
 
     /// Makes the changes of an authorised call, alone in this run, and forgets what was known before.
-    fn change(&mut self, work: &Work<'_>) -> Result<Vec<packages::Changed>, CallError> {
+    ///
+    /// A guest that was denied a change is about to be ended: what it asks for after that is not made.
+    fn change(&mut self, call: &HostCall, work: &Work<'_>) -> Result<Vec<packages::Changed>, CallError> {
+        if self.denied_change().is_some() {
+            return Err(self.deny(call, Rule::AfterDenial));
+        }
         let node = Arc::clone(self.node());
         let tools = self.tools(&node);
         let _alone = node.packages().begin(self.deadline())?;
@@ -145,6 +152,9 @@ impl HostContext {
             self.authorize(&HostCall::PackagesApply { manager, transaction: only(extras) })
         });
         node.packages().invalidate();
+        if work.begun.get() {
+            self.note_change();
+        }
         Ok(changed?.into_iter().map(Into::into).collect())
     }
 }

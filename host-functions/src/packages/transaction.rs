@@ -1,5 +1,7 @@
 //! A transaction from what was asked to what became of it: simulate, judge, wait for the lock, do it, read again.
 
+use std::cell::Cell;
+
 use super::backend::{Backend, backend};
 use super::judge::{Extra, Step, judge, preconditions};
 use super::table::Table;
@@ -16,6 +18,8 @@ pub(super) struct Work<'w> {
     pub transaction: &'w Transaction,
     /// The path of a package file on the node.
     pub file: Option<&'w str>,
+    /// Set when the manager is told to begin: from then on something may have changed.
+    pub begun: &'w Cell<bool>,
 }
 
 /// Does it, and says which packages have other versions than before.
@@ -35,6 +39,7 @@ pub(super) fn apply(tools: &dyn Tools, work: &Work<'_>, permit: &mut Permit<'_>)
         permit(&extras)?;
     }
     lock::wait(tools, backend.lock_files())?;
+    work.begun.set(true);
     execute(backend, tools, work, &steps)?;
     let after = backend.read(tools)?;
     hold_again(backend, tools, transaction, &before, &after)?;

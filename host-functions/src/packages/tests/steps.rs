@@ -56,7 +56,7 @@ fn the_index_is_fetched_and_a_package_upgraded() {
     context.set_phase(Phase::Perform);
     context.refresh_index(manager()).unwrap();
     context.set_phase(Phase::Apply);
-    let refused = context.refresh_index(manager());
+    let refused = attempt(&[("demo", &["read"])]).refresh_index(manager());
     assert!(matches!(refused, Err(CallError::Denied(_))), "a shared action is no change of a resource: {refused:?}");
     assert_eq!(find(&mut context, "demo").candidate, Some(version("2.0")));
     let upgrade = transaction(vec![change("demo", ChangeKind::Upgrade(Some(version("2.0"))))]);
@@ -69,8 +69,8 @@ fn the_index_is_fetched_and_a_package_upgraded() {
 #[ignore = "run in a machine, by another test"]
 fn what_nobody_asked_for_is_denied() {
     let before = shell("cat /usr/share/demo/version /usr/share/needs/version");
-    let mut context = attempt(&[("demo", &["remove"]), ("fights", &["install"])]);
-    let mut denied = |changes| match packages::Host::apply(&mut context, manager(), transaction(changes)) {
+    let attempt = || attempt(&[("demo", &["remove"]), ("fights", &["install"]), ("extra", &["install"])]);
+    let denied = |changes| match packages::Host::apply(&mut attempt(), manager(), transaction(changes)) {
         Err(CallError::Denied(denial)) => format!("{} {denial}", denial.subject),
         other => format!("{other:?}"),
     };
@@ -83,6 +83,16 @@ fn what_nobody_asked_for_is_denied() {
     assert!(removal.contains("remove needs") || removal.contains("Unsupported"), "{removal}");
     let conflict = denied(vec![change("fights", ChangeKind::Install(None))]);
     assert!(conflict.contains("remove demo") || conflict.contains("Unsupported") || conflict.contains("Other"), "{conflict}");
+    let mut context = attempt();
+    let install = || transaction(vec![change("extra", ChangeKind::Install(None))]);
+    let other = transaction(vec![change("other", ChangeKind::Install(None))]);
+    assert!(matches!(packages::Host::apply(&mut context, manager(), other), Err(CallError::Denied(_))));
+    let after = packages::Host::apply(&mut context, manager(), install());
+    assert!(
+        matches!(&after, Err(CallError::Denied(denial)) if denial.to_string().contains("was denied in this attempt")),
+        "{after:?}"
+    );
+    assert!(!context.let_change_through(), "nothing has begun");
     let odd = context.query(manager(), vec![subject("demo")], Detail::empty()).unwrap();
     assert_eq!(odd[0].state, State::Installed);
     assert_eq!(shell("cat /usr/share/demo/version /usr/share/needs/version"), before);
