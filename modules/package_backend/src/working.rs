@@ -216,14 +216,14 @@ fn configuration_files(desired: &Desired) -> packages::ConfigurationFiles {
     }
 }
 
-/// What became of every package, a line each; those that came along say so.
+/// What became of every package; those that came along say so.
 fn told(changed: &[Changed]) -> String {
     let line = |changed: &Changed| {
         let version = |version: &Option<String>| version.clone().unwrap_or_else(|| "nothing".to_owned());
         let along = if changed.requested { "" } else { " (needed by it)" };
-        format!("{}: {} -> {}{along}\n", changed.name, version(&changed.before), version(&changed.after))
+        format!("{}: {} -> {}{along}", changed.name, version(&changed.before), version(&changed.after))
     };
-    changed.iter().map(line).collect()
+    changed.iter().map(line).collect::<Vec<_>>().join("; ")
 }
 
 #[cfg(test)]
@@ -231,7 +231,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_became_of_packages_is_told_a_line_each() {
+    fn what_became_of_each_package_is_told() {
         let changed = |name: &str, before: Option<&str>, after: Option<&str>, requested| Changed {
             name: name.into(),
             architecture: None,
@@ -240,6 +240,6 @@ mod tests {
             requested,
         };
         let text = told(&[changed("demo", Some("1.0"), Some("2.0"), true), changed("lib", None, Some("1"), false)]);
-        assert_eq!(text, "demo: 1.0 -> 2.0\nlib: nothing -> 1 (needed by it)\n");
+        assert_eq!(text, "demo: 1.0 -> 2.0; lib: nothing -> 1 (needed by it)");
     }
 }
