@@ -49,6 +49,9 @@ pub const GADGET_SHELF: &[u8] = named("gadget_shelf");
 /// A guest that takes refreshes, and asks for a shared action.
 pub const BELL: &[u8] = named("bell");
 
+/// A provider of `package` that reaches for more than it may.
+pub const PACKAGE_ROGUE: &[u8] = named("package_rogue");
+
 /// All guests, by name.
 pub fn all() -> impl Iterator<Item = (&'static str, &'static [u8])> {
     EMBEDDED.iter().map(|(name, component, _)| (*name, *component))

@@ -1,0 +1,51 @@
+//! The options `source` and `checksum` of providers that install a package file.
+
+use runtime_sdk::{AssetSource, Compiled, DefinitionResult, Diagnostic};
+
+/// Where a package file comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Source {
+    source: AssetSource,
+    checksum: Option<String>,
+}
+
+/// The slot of the one asset.
+const SLOT: &str = "source";
+
+/// The slot was another one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SourceError;
+
+impl Source {
+    /// What the two options say; none without a `source`.
+    pub fn given(source: Option<String>, checksum: Option<String>) -> DefinitionResult<Option<Self>> {
+        let Some(source) = source else {
+            return match checksum {
+                Some(_) => Err(Diagnostic::at("checksum", "`checksum` has no meaning without a `source`").into()),
+                None => Ok(None),
+            };
+        };
+        let is_address = source.contains("://");
+        if is_address && checksum.is_none() {
+            let diagnostic = Diagnostic::at("checksum", "a `source` that is an address needs a `checksum`");
+            return Err(diagnostic.hint("give the digest of the file: `sha256:` and 64 hex digits").into());
+        }
+        let source = if is_address { AssetSource::Url(source) } else { AssetSource::Local(source) };
+        Ok(Some(Self { source, checksum }))
+    }
+
+    /// Asks for its bytes.
+    pub fn ask<O>(self, compiled: Compiled<O>) -> Compiled<O> {
+        let asked = compiled.asset(SLOT, self.source, "source");
+        if self.checksum.is_some() {
+            asked.checksum(self.checksum).checksum_error("the package file is not the one that `checksum` names")
+        } else {
+            asked
+        }
+    }
+
+    /// Whether this is the slot of the asset.
+    pub fn is_slot(slot: &str) -> Result<(), SourceError> {
+        if slot == SLOT { Ok(()) } else { Err(SourceError) }
+    }
+}

@@ -1,0 +1,9 @@
+//! The resource type `package` on real machines, whole: the program compiles a manifest and applies it to a machine with a repository of its own.
+
+#![allow(clippy::disallowed_methods, reason = "tests make files and run programs, in machines of their own")]
+
+mod rogue;
+
+mod converge;
+
+mod on;
