@@ -55,6 +55,7 @@ fn attempt(phase: Phase, limit: impl FnOnce(&mut Grant)) -> HostContext {
     let actions = ["query", "run"].map(str::to_owned).to_vec();
     let rights = Rights {
         resource: "exec.a".into(),
+        provider: None,
         module: Module { name: "exec".into(), digest: format!("sha256:{}", "0".repeat(64)) },
         asks: asks.to_vec(),
         grant: Arc::new(grant),
