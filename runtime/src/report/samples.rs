@@ -42,6 +42,7 @@ pub(crate) fn resource(id: &str, outcome: Outcome, action: Action) -> ResourceRe
         incomplete_preview: None,
         prerequisites: Vec::new(),
         refresh: None,
+        health: None,
         failure: None,
         log: Vec::new(),
         duration_us: 1500,
