@@ -168,7 +168,7 @@ fn every_method(attempt: &mut Attempt) -> BTreeMap<&'static str, bool> {
         ("accounts#create-group", refused(context.create_group("web".into(), new_group()))),
         ("accounts#change-group", refused(context.change_group("web".into(), group_change()))),
         ("accounts#delete-group", refused(context.delete_group("web".into()))),
-        ("packages#query", refused(context.query(WitManager::Apt, vec![package()], PackageDetail::empty()))),
+        ("packages#query", refused(packages::Host::query(context, WitManager::Apt, vec![package()], PackageDetail::empty()))),
         ("packages#index", refused(context.index(WitManager::Apt))),
         ("packages#compare-versions", refused(context.compare_versions(WitManager::Apt, "1".into(), "2".into()))),
         ("packages#apply", refused(packages::Host::apply(context, WitManager::Apt, removal()))),
