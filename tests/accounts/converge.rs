@@ -119,6 +119,7 @@ fn what_was_changed_by_hand_is_found_named_and_repaired() {
     assert!(of(&plan, "user.web").drift && of(&plan, "group.www").drift && !of(&plan, "group.staff").drift);
     let report = scene.apply("site");
     assert_eq!(changes(&report), expected);
+    assert_eq!(of(&report, "user.web").outcome, Outcome::Changed, "{report:?}");
     assert_eq!(sorted_account_files(&scene), right);
     let home = fs::metadata(scene.node("/srv/web")).unwrap();
     assert_eq!((home.uid(), home.gid(), home.mode() & 0o7777), (812, 813, 0o700));

@@ -101,7 +101,7 @@ fn new_writes_a_crate_once() {
     assert_snapshot!(node.run(&["module", "new", "greeting"]), @r"
     exit 0
     --- stderr
-    wrote a crate for `greeting` to `greeting`, 63 files
+    wrote a crate for `greeting` to `greeting`, 65 files
     next: change `src/lib.rs`, then
       cargo test --lib --manifest-path greeting/Cargo.toml
       runtime module build greeting -o greeting.wasm
@@ -493,8 +493,10 @@ fn list_the_built_in_modules() {
     assert_snapshot!(node().run(&["module", "list"]), @r"
     exit 0
     --- stdout
-    exec  A command that is run when it is needed.
-    file  A file, a directory or a symbolic link, or nothing, at a path.
+    exec   A command that is run when it is needed.
+    file   A file, a directory or a symbolic link, or nothing, at a path.
+    group  A group of users, or its absence.
+    user   A user account, or its absence.
     ");
     let record = node().run(&["module", "list", "--json"]).success();
     assert_snapshot!(record, @r#"

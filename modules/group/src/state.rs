@@ -26,6 +26,14 @@ pub struct Found {
     pub local: bool,
 }
 
+impl State {
+    /// Whether it is `other`, whatever users it lists.
+    pub fn is_but_for_members(&self, other: &State) -> bool {
+        let without = |state: &State| state.group.clone().map(|group| Found { members: None, ..group });
+        without(self) == without(other)
+    }
+}
+
 /// Reads what is there.
 pub fn read(desired: &Desired) -> NodeResult<State> {
     let group = accounts::read_group(&desired.name.0).before_change("look the group up")?;

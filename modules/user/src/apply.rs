@@ -11,13 +11,16 @@ use crate::home;
 use crate::primary::PrimaryGroup;
 use crate::state::{self, Found, State};
 
-/// Brings the desired state about, provided that the user is still what `checked` says.
+/// Brings the desired state about, provided that the user is still what `checked` says, but for its groups: a resource of one of those may have
+/// put it in or taken it out meanwhile, and what is left to do follows from what is there now.
 pub fn apply(desired: &Desired, checked: &State) -> NodeResult<Outcome> {
-    if state::read(desired)? != *checked {
+    let now = state::read(desired)?;
+    if !now.is_but_for_groups(checked) {
         return Err(unchanged(
             Diagnostic::at("name", "the user was changed by something else after it was checked").hint("run it again"),
         ));
     }
+    let checked = &now;
     let mut progress = Progress::new();
     match (desired.ensure, &checked.user) {
         (Presence::Absent, found) => remove(desired, checked, found.is_some(), &mut progress),

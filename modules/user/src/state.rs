@@ -75,6 +75,17 @@ impl Found {
     }
 }
 
+impl State {
+    /// Whether it is `other`, whatever groups list the user.
+    pub fn is_but_for_groups(&self, other: &State) -> bool {
+        let without = |state: &State| {
+            let user = state.user.clone().map(|user| Found { groups: Vec::new(), ..user });
+            State { user, ..state.clone() }
+        };
+        without(self) == without(other)
+    }
+}
+
 /// Reads what is there, and no more than is managed.
 pub fn read(desired: &Desired) -> NodeResult<State> {
     let user = find(desired)?;
