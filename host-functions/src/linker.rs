@@ -43,7 +43,18 @@ mod tests {
         let mut linker = Linker::<Data>::new(&engine);
         add_to_linker(&mut linker).unwrap();
         for name in [
-            "types", "files", "assets", "accounts", "processes", "facts", "systemd", "openrc", "packages", "log", "backend-types", "backends",
+            "types",
+            "files",
+            "assets",
+            "accounts",
+            "processes",
+            "facts",
+            "systemd",
+            "openrc",
+            "packages",
+            "log",
+            "backend-types",
+            "backends",
         ] {
             let name = format!("runtime:host/{name}@0.1.0");
             linker.instance(&name).unwrap_or_else(|error| panic!("{name}: {error}"));

@@ -296,7 +296,7 @@ fn a_policy_that_cannot_be_used() {
     --- stderr
     error: the policy `policy.hcl` is wrong in 1 place
       1:1: unknown row `modul`
-        hint: known here: `module`, `secret`, `provider`, `builtins`, `deny`
+        hint: known here: `module`, `secret`, `provider`, `health`, `builtins`, `deny`
     ");
 }
 

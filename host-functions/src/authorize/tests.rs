@@ -377,8 +377,7 @@ fn all_for(name: &str) -> Rights {
 
 #[test]
 fn each_phase_allows_its_own_calls() {
-    let metadata =
-        "open, observe, find-user, find-group, user, group, pause, fact, compare, log, backend selected";
+    let metadata = "open, observe, find-user, find-group, user, group, pause, fact, compare, log, backend selected";
     let content = format!(
         "{metadata}, observe digest, read, asset size, asset read, login, password-matches, query, validate, package query, index, \
          backend read"

@@ -27,6 +27,8 @@ pub(crate) struct PackageCache {
     /// Counts what may have changed packages.
     generation: AtomicU64,
     known: Mutex<BTreeMap<Manager, Known>>,
+    /// When this run fetched a manager's index last: some keep nothing on disk that would tell.
+    fetched: Mutex<BTreeMap<Manager, Instant>>,
     /// Held by the one transaction that runs at a time.
     transaction: Mutex<()>,
 }
@@ -49,6 +51,16 @@ impl PackageCache {
     /// Forgets everything: packages may have changed.
     pub(crate) fn invalidate(&self) {
         self.generation.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Notes that the index of a manager has just been fetched.
+    pub(crate) fn note_fetched(&self, manager: Manager) {
+        self.fetched.lock().unwrap_or_else(PoisonError::into_inner).insert(manager, Instant::now());
+    }
+
+    /// How long ago this run fetched the index of a manager, if it did.
+    pub(crate) fn fetched(&self, manager: Manager) -> Option<Duration> {
+        self.fetched.lock().unwrap_or_else(PoisonError::into_inner).get(&manager).map(Instant::elapsed)
     }
 
     /// Forgets everything if a file is one of a manager's settings: they decide which version it would install.

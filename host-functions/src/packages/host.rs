@@ -45,7 +45,8 @@ impl packages::Host for HostContext {
     fn index(&mut self, manager: packages::Manager) -> Result<packages::IndexState, CallError> {
         let manager = Manager::from(manager);
         self.authorize(&HostCall::PackagesIndex { manager })?;
-        let age = index_age(self.node().root(), backend(manager).index_folders())?;
+        let on_disk = index_age(self.node().root(), backend(manager).index_folders())?;
+        let age = [on_disk, self.node().packages().fetched(manager)].into_iter().flatten().min();
         Ok(packages::IndexState { age_seconds: age.map(|age| age.as_secs()) })
     }
 
@@ -118,6 +119,7 @@ impl packages::Host for HostContext {
         let fetched = backend(manager).refresh(&tools);
         node.packages().invalidate();
         fetched?;
+        node.packages().note_fetched(manager);
         mark_fetched(node.root(), backend(manager).index_folders())
     }
 }

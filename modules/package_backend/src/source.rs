@@ -16,6 +16,12 @@ const SLOT: &str = "source";
 #[derive(Debug, Clone, PartialEq)]
 pub struct SourceError;
 
+/// `sha256:` and 64 lower-case hex digits.
+fn is_digest(text: &str) -> bool {
+    let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    text.strip_prefix("sha256:").is_some_and(|hex| hex.len() == 64 && hex.bytes().all(is_hex))
+}
+
 impl Source {
     /// What the two options say; none without a `source`.
     pub fn given(source: Option<String>, checksum: Option<String>) -> DefinitionResult<Option<Self>> {
@@ -29,6 +35,10 @@ impl Source {
         if is_address && checksum.is_none() {
             let diagnostic = Diagnostic::at("checksum", "a `source` that is an address needs a `checksum`");
             return Err(diagnostic.hint("give the digest of the file: `sha256:` and 64 hex digits").into());
+        }
+        if checksum.as_deref().is_some_and(|checksum| !is_digest(checksum)) {
+            let diagnostic = Diagnostic::at("checksum", "`checksum` is not the digest of a file");
+            return Err(diagnostic.hint("write `sha256:` and 64 lower-case hex digits").into());
         }
         let source = if is_address { AssetSource::Url(source) } else { AssetSource::Local(source) };
         Ok(Some(Self { source, checksum }))

@@ -7,9 +7,4 @@ variable "v" {
     condition = true
   }
 }
-resource "file" "a" {
-  meta {
-    health = 1
-  }
-}
 resource "file" "b" {}

@@ -7,7 +7,9 @@ use package_backend::{Desired, Observation, Working};
 use runtime_sdk::files::{Attributes as FileAttributes, Content, Detail, Object};
 use runtime_sdk::packages::{self, Change, ChangeKind, ConfigurationFiles, Manager, Subject, Transaction};
 use runtime_sdk::provider::{Backend, BackendContext, OptionsSemantics, ProviderDefinition, System};
-use runtime_sdk::{AttributeType, Attributes, Capability, Compiled, DefinitionResult, Footprint, NodeResult, Outcome, Parameters};
+use runtime_sdk::{
+    AttributeType, Attributes, Capability, Compiled, DefinitionResult, Footprint, NodeResult, Outcome, Parameters,
+};
 use serde::{Deserialize, Serialize};
 
 /// The provider.
