@@ -89,7 +89,11 @@ impl Walk<'_> {
 
     fn start(&mut self, index: usize) {
         match self.planned[index].take().expect("each resource starts once") {
-            Planned::Ended(report) => self.ended(index, Ok(Ended { report: *report, outputs: None })),
+            Planned::Ended(report) => {
+                // What is open is told whatever became of the resource before its turn.
+                let report = self.run.unresolved_report(&report.id).unwrap_or(report);
+                self.ended(index, Ok(Ended { report: *report, outputs: None }));
+            }
             Planned::Ready(ready) => self.at_work(index, async move |run| turn::take(&run, &ready).await),
             Planned::Waiting(waiting) => self.at_work(index, async move |run| turn::take_waiting(&run, &waiting).await),
         }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub enum Act {
     /// Writes a file while it is asked to read.
     WriteInRead,
-    /// Writes outside the effects of the resource, and says nothing.
+    /// Removes all beneath its object, which is outside the effects of the resource, and says nothing.
     Stray,
     /// Traps after its first change.
     Trap,

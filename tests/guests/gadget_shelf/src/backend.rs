@@ -99,7 +99,8 @@ impl Backend for Shelf {
             return Ok(Outcome::changed());
         }
         if options.act == Some(Act::Stray) {
-            drop(put(&mut progress, "/srv/stray", &Content::Inline(b"stray".to_vec())));
+            let own = Object::open(desired.path.as_bytes()).before_change("look at the path")?;
+            drop(own.remove(true));
         }
         if current.text.as_ref() != Some(&desired.text) {
             put(&mut progress, &desired.path, &Content::Inline(desired.text.clone().into_bytes()))?;
