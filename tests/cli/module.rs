@@ -101,7 +101,7 @@ fn new_writes_a_crate_once() {
     assert_snapshot!(node.run(&["module", "new", "greeting"]), @r"
     exit 0
     --- stderr
-    wrote a crate for `greeting` to `greeting`, 74 files
+    wrote a crate for `greeting` to `greeting`, 76 files
     next: change `src/lib.rs`, then
       cargo test --lib --manifest-path greeting/Cargo.toml
       runtime module build greeting -o greeting.wasm
@@ -508,6 +508,6 @@ fn list_the_built_in_modules() {
     assert_snapshot!(record, @r#"
     exit 0
     --- stdout
-    {"record":"result","version":1,"seq":0,"command":"module list","exit":0,"outcome":"done","data":{"modules":[{"digest":"sha256:[digest]","name":"exec","schema_version":1,"summary":"A command that is run when it is needed."},{"digest":"sha256:[digest]","name":"file","schema_version":1,"summary":"A file, a directory or a symbolic link, or nothing, at a path."}]}}
+    {"record":"result","version":1,"seq":0,"command":"module list","exit":0,"outcome":"done","data":{"modules":[{"digest":"sha256:[digest]","name":"exec","schema_version":1,"summary":"A command that is run when it is needed."},{"digest":"sha256:[digest]","name":"file","schema_version":1,"summary":"A file, a directory or a symbolic link, or nothing, at a path."},{"digest":"sha256:[digest]","name":"group","schema_version":1,"summary":"A group of users, or its absence."},{"digest":"sha256:[digest]","name":"package","schema_version":1,"summary":"A package of the system's package manager: installed, at a version, the latest, or gone."},{"digest":"sha256:[digest]","name":"package_apk","schema_version":1,"summary":"Packages by apk-tools, on Alpine and what is like it."},{"digest":"sha256:[digest]","name":"package_apt","schema_version":1,"summary":"Packages by dpkg with apt-get, on Debian and what is like it."},{"digest":"sha256:[digest]","name":"package_dnf","schema_version":1,"summary":"Packages by rpm with dnf, on Fedora, Red Hat and what is like them."},{"digest":"sha256:[digest]","name":"package_pacman","schema_version":1,"summary":"Packages by pacman, on Arch and what is like it."},{"digest":"sha256:[digest]","name":"package_zypper","schema_version":1,"summary":"Packages by rpm with zypper, on SUSE and what is like it."},{"digest":"sha256:[digest]","name":"user","schema_version":1,"summary":"A user account, or its absence."}]}}
     "#);
 }
