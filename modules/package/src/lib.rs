@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use package_backend::{Desired, Observation, REFRESH_INDEX};
 use runtime_sdk::{
-    Action, Capability, Change, Compiled, Context, Definition, DefinitionResult, Footprint, FullType, InterruptedOperation,
-    Needed, NodeResult, Outcome, Parameters, Plan, Reading, Semantics, TestedState, Value, Verified, backend, json,
+    Action, Capability, Compiled, Context, Definition, DefinitionResult, Footprint, FullType, InterruptedOperation, Needed,
+    NodeResult, Outcome, Parameters, Plan, Reading, Semantics, TestedState, Value, Verified, backend, json,
 };
 
 use attributes::Given;

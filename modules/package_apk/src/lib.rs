@@ -172,7 +172,7 @@ mod tests {
     fn what_the_manager_cannot_do_is_refused_before_anything_is_done() {
         let options = Apk::compile(&Declared::new().parameters()).unwrap().desired;
         let replace = Desired { configuration_files: ConfigurationFiles::Replace, ..desired() };
-        assert_eq!(validated(&options, &replace), false);
-        assert_eq!(validated(&options, &Desired { hold: Some(true), ..desired() }), false);
+        assert!(!validated(&options, &replace));
+        assert!(!validated(&options, &Desired { hold: Some(true), ..desired() }));
     }
 }

@@ -213,8 +213,8 @@ mod tests {
     fn what_the_manager_cannot_do_is_refused_before_anything_is_done() {
         let options = Apt::compile(&Declared::new().parameters()).unwrap().desired;
         let replace = Desired { configuration_files: ConfigurationFiles::Replace, ..desired() };
-        assert_eq!(validated(&options, &replace), true);
-        assert_eq!(validated(&options, &Desired { hold: Some(true), ..desired() }), true);
+        assert!(validated(&options, &replace));
+        assert!(validated(&options, &Desired { hold: Some(true), ..desired() }));
     }
 
     #[test]
@@ -230,7 +230,7 @@ mod tests {
         assert!(!validated(&compiled.desired, &desired()), "it has no name yet");
         Apt::assign_asset(&mut compiled.desired, &slot, digest.clone()).unwrap();
         let semantics = Apt::validate(&compiled.desired, &desired().footprint(), None).unwrap();
-        assert_eq!(semantics.assets, [digest.clone()]);
+        assert_eq!(semantics.assets, std::slice::from_ref(&digest));
         assert!(Apt::assign_asset(&mut compiled.desired, "other", digest).is_err());
     }
 }

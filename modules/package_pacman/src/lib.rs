@@ -212,8 +212,8 @@ mod tests {
     fn what_the_manager_cannot_do_is_refused_before_anything_is_done() {
         let options = Pacman::compile(&Declared::new().parameters()).unwrap().desired;
         let replace = Desired { configuration_files: ConfigurationFiles::Replace, ..desired() };
-        assert_eq!(validated(&options, &replace), false);
-        assert_eq!(validated(&options, &Desired { hold: Some(true), ..desired() }), false);
+        assert!(!validated(&options, &replace));
+        assert!(!validated(&options, &Desired { hold: Some(true), ..desired() }));
     }
 
     #[test]
@@ -229,7 +229,7 @@ mod tests {
         assert!(!validated(&compiled.desired, &desired()), "it has no name yet");
         Pacman::assign_asset(&mut compiled.desired, &slot, digest.clone()).unwrap();
         let semantics = Pacman::validate(&compiled.desired, &desired().footprint(), None).unwrap();
-        assert_eq!(semantics.assets, [digest.clone()]);
+        assert_eq!(semantics.assets, std::slice::from_ref(&digest));
         assert!(Pacman::assign_asset(&mut compiled.desired, "other", digest).is_err());
     }
 }

@@ -221,8 +221,8 @@ mod tests {
     fn what_the_manager_cannot_do_is_refused_before_anything_is_done() {
         let options = Zypper::compile(&Declared::new().parameters()).unwrap().desired;
         let replace = Desired { configuration_files: ConfigurationFiles::Replace, ..desired() };
-        assert_eq!(validated(&options, &replace), false);
-        assert_eq!(validated(&options, &Desired { hold: Some(true), ..desired() }), true);
+        assert!(!validated(&options, &replace));
+        assert!(validated(&options, &Desired { hold: Some(true), ..desired() }));
     }
 
     #[test]
@@ -238,7 +238,7 @@ mod tests {
         assert!(!validated(&compiled.desired, &desired()), "it has no name yet");
         Zypper::assign_asset(&mut compiled.desired, &slot, digest.clone()).unwrap();
         let semantics = Zypper::validate(&compiled.desired, &desired().footprint(), None).unwrap();
-        assert_eq!(semantics.assets, [digest.clone()]);
+        assert_eq!(semantics.assets, std::slice::from_ref(&digest));
         assert!(Zypper::assign_asset(&mut compiled.desired, "other", digest).is_err());
     }
 }
