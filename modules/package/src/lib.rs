@@ -134,7 +134,7 @@ fn observed(found: &Observation) -> NodeResult<Value> {
 #[cfg(test)]
 fn changes_of(plan: &Plan<Observation>) -> Vec<&str> {
     match plan {
-        Plan::NeedsApply(needed) => needed.changes.iter().map(|Change { attribute, .. }| attribute.as_str()).collect(),
+        Plan::NeedsApply(needed) => needed.changes.iter().map(|change| change.attribute.as_str()).collect(),
         _ => Vec::new(),
     }
 }
