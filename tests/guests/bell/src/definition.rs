@@ -89,7 +89,8 @@ mod tests {
     #[test]
     fn the_parts_of_the_definition_agree() {
         testing::check_description::<Bell>();
-        let compiled = testing::agree::<Bell>(&Given::new().set("path", "/srv/bell").set("note", "do not ring"));
-        assert_eq!(compiled.desired.text(), "hung\ndo not ring\n");
+        let semantics = testing::agree::<Bell>(&Given::new().set("path", "/srv/bell").set("note", "do not ring"));
+        assert!(semantics.accepts_refresh);
+        assert_eq!(semantics.prerequisites, [RELOAD]);
     }
 }
