@@ -45,8 +45,7 @@ fn moments() -> Vec<String> {
     request.parallelism = 1;
     let _ = run::apply_watched(&request, &Recorder::default(), Some(watch)).unwrap();
     assert_eq!(rings(&scene), 1);
-    let moments = moments.lock().unwrap().clone();
-    moments
+    moments.lock().unwrap().clone()
 }
 
 #[test]

@@ -71,7 +71,7 @@ impl Openrc {
 
     /// Whether OpenRC is the init system of the node.
     pub fn is_init(&self) -> bool {
-        self.base.as_ref().is_some_and(|base| rustix::fs::stat(&base.join(BOOTED)).is_ok())
+        self.base.as_ref().is_some_and(|base| rustix::fs::stat(base.join(BOOTED)).is_ok())
     }
 
     fn require(&self) -> Result<&Path, OpenrcError> {

@@ -85,7 +85,7 @@ impl Systemd {
 
     /// Whether systemd is the init system of the node.
     pub fn is_init(&self) -> bool {
-        self.base.as_ref().is_some_and(|base| rustix::fs::lstat(&base.join(BOOTED)).is_ok())
+        self.base.as_ref().is_some_and(|base| rustix::fs::lstat(base.join(BOOTED)).is_ok())
     }
 
     fn require(&self) -> Result<(), SystemdError> {

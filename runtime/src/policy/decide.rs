@@ -109,7 +109,7 @@ pub enum Decision {
     /// It may run, and do this.
     Granted {
         /// What it may do. The rights of a call are this and what the module asks for.
-        grant: Grant,
+        grant: Box<Grant>,
         /// Which rule lets it, for the receipt.
         by: String,
     },
@@ -146,7 +146,7 @@ impl Policy {
         match self.grant(module) {
             Ok((grant, by)) => match outside(module.name, module.digest, module.wants, &grant) {
                 Some(refusal) => Decision::Refused(refusal),
-                None => Decision::Granted { grant, by },
+                None => Decision::Granted { grant: Box::new(grant), by },
             },
             Err(refusal) => Decision::Refused(refusal),
         }

@@ -41,7 +41,7 @@ fn decide(policy: &Policy, name: &str, digest: &str, builtin: Option<Builtin>, w
 
 fn granted(decision: Decision) -> Grant {
     match decision {
-        Decision::Granted { grant, .. } => grant,
+        Decision::Granted { grant, .. } => *grant,
         Decision::Refused(refusal) => panic!("refused: {refusal}"),
     }
 }

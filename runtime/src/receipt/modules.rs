@@ -41,7 +41,7 @@ pub(super) fn decide(catalog: &Catalog, policy: &Policy) -> Result<BTreeMap<Type
         let identity = ModuleIdentity { name, digest, builtin: builtin(name, digest), wants: &wants };
         match policy.decide(&identity) {
             Decision::Granted { grant, by } => {
-                granted.insert(name.clone(), Granted { grant, by });
+                granted.insert(name.clone(), Granted { grant: *grant, by });
             }
             Decision::Refused(refusal) => refusals.push(refusal),
         }
@@ -84,10 +84,10 @@ pub fn builtin_modules(policy: &Policy, engine: &Engine) -> Result<Builtins, Rec
         let Decision::Granted { grant, .. } = policy.decide(&identity) else { continue };
         let loaded = engine.load_any(builtin.bytes);
         match loaded.map_err(|source| ReceiptError::Component { type_name: name.clone(), source })? {
-            Loaded::Type(module) => drop(builtins.modules.insert(name, admitted(module, grant)?)),
+            Loaded::Type(module) => drop(builtins.modules.insert(name, admitted(module, *grant)?)),
             Loaded::Provider(provider) => {
                 let of_type = builtins.providers.entry(provider.type_name().clone()).or_default();
-                of_type.insert(provider.name().clone(), super::providers::admitted(provider, grant)?);
+                of_type.insert(provider.name().clone(), super::providers::admitted(provider, *grant)?);
             }
         }
     }

@@ -48,7 +48,7 @@ pub(super) fn decide(catalog: &Catalog, policy: &Policy) -> Result<Decided, Rece
             match policy.decide(&identity) {
                 Decision::Granted { grant, by } => {
                     let of_type = decided.granted.entry(type_name.clone()).or_default();
-                    of_type.insert(name.clone(), Granted { grant, by });
+                    of_type.insert(name.clone(), Granted { grant: *grant, by });
                 }
                 Decision::Refused(refusal) if wanted.contains(&(type_name, name)) => refusals.push(refusal),
                 Decision::Refused(refusal) => decided.notes.push(Note {

@@ -47,7 +47,7 @@ impl Parser<'_> {
         }
         let shared = |verb: &&'static str| interface.maintenance().contains(verb);
         rows.maintenance.extend(verbs.iter().filter(|verb| shared(verb)).map(|verb| (interface, *verb)));
-        verbs.retain(|verb| !shared(&verb));
+        verbs.retain(|verb| !shared(verb));
         if names.is_empty() != verbs.is_empty() {
             let lists: Vec<String> = lists.iter().map(|(list, _)| format!("`{list}`")).collect();
             let message = format!("`{}` needs both {} and `verbs`", interface.word(), lists.join(" or "));
