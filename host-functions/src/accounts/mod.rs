@@ -6,7 +6,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | [`entry`], [`change`], [`name`] | what is read, what is to be done, and what texts may be: data |
+//! | `entry`, `change`, `name` | what is read, what is to be done, and what texts may be: data |
 //! | `files`, `system` | the two ways to look up |
 //! | `tools` | the calls of the node's tools, and running them |
 //! | `manage` | a change, from what was found to what a tool does |

@@ -1,6 +1,6 @@
 //! Objects of the node beyond files: packages, units, users, groups, and programs that are run.
 //!
-//! What kinds there are, what may be done with each, and how policy and modules name them. One [`policy::permit`] holds every call about
+//! What kinds there are, what may be done with each, and how policy and modules name them. One `policy::permit` holds every call about
 //! such an object against effects, asks and grant. What the calls do is elsewhere, one folder an interface.
 
 pub mod grant;

@@ -62,7 +62,7 @@ pub struct Identity {
 pub enum Manner {
     /// It may change the node.
     Free,
-    /// It can change nothing: see [`super::confine`].
+    /// It can change nothing: see `confine`.
     Confined,
     /// As `Free`, but it gains no rights by running another program.
     NoNewRights,

@@ -57,7 +57,7 @@ pub enum RunError {
 }
 
 impl Runner {
-    /// With this executable as the helper. It must begin with [`super::helper`].
+    /// With this executable as the helper. It must begin with [`super::helper()`].
     pub fn this_program() -> Self {
         Self::with_helper("/proc/self/exe".into())
     }
