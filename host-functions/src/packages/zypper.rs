@@ -88,7 +88,7 @@ impl Backend for Zypper {
     }
 
     fn refresh(&self, tools: &dyn Tools) -> Result<(), CallError> {
-        changed(tools, Order::new(Mode::Change, ZYPPER, &["--non-interactive", "--xmlout", "refresh", "--force"]))
+        changed(tools, Order::new(Mode::Change, ZYPPER, &["--non-interactive", "--xmlout", "refresh"]))
     }
 
     fn index_folders(&self) -> &'static [&'static str] {
