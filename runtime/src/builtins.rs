@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     /// Folders under `modules/` that are not resource types.
-    const NOT_TYPES: &[&str] = &["build", "package_backend", "sdk"];
+    const NOT_TYPES: &[&str] = &["build", "package_backend", "sdk", "service_backend"];
 
     #[test]
     fn every_folder_of_a_type_is_in_the_list() {

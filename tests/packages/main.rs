@@ -6,4 +6,9 @@ mod rogue;
 
 mod converge;
 
+mod interrupted;
+
+#[path = "../services/lost.rs"]
+mod lost;
+
 mod on;

@@ -1,5 +1,7 @@
 //! A machine with the program and a repository.
 
+use std::path::PathBuf;
+
 use testkit::machine::repositories::{self, Manager};
 use testkit::machine::{Finished, Machine, Setup, System};
 
@@ -11,8 +13,14 @@ pub struct On {
 
 impl On {
     pub fn new(manager: Manager) -> Self {
+        Self::with_program(manager, None)
+    }
+
+    /// The same, with another program beside.
+    pub fn with_program(manager: Manager, program: Option<PathBuf>) -> Self {
         let system = if manager == Manager::Apk { System::Alpine } else { System::Debian };
-        let machine = Setup::new(system).with_program(env!("CARGO_BIN_EXE_runtime")).enter();
+        let setup = Setup::new(system).with_program(env!("CARGO_BIN_EXE_runtime"));
+        let machine = program.into_iter().fold(setup, Setup::with_program).enter();
         repositories::make(&machine, manager);
         // The Debian root has the package managers of others, and says that it is theirs.
         let release = match manager {

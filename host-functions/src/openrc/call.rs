@@ -64,7 +64,8 @@ impl Function {
             Function::Status => "read",
             Function::Start | Function::Zap => "start",
             Function::Stop => "stop",
-            Function::Restart | Function::Reload => "restart",
+            Function::Restart => "restart",
+            Function::Reload => "reload",
             Function::Add => "enable",
             Function::Remove => "disable",
         }

@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 
 use super::backend::backend;
 use super::table::Table;
+use super::together::{Queue, Ticket};
 use super::tools::Tools;
-use super::{Manager, Subject};
+use super::{Changed, Manager, Subject};
 use crate::error::CallError;
 
 /// How often a lock of the host's own is tried.
@@ -31,6 +32,16 @@ pub(crate) struct PackageCache {
     fetched: Mutex<BTreeMap<Manager, Instant>>,
     /// Held by the one transaction that runs at a time.
     transaction: Mutex<()>,
+    /// Transactions that wait for it.
+    queue: Queue,
+}
+
+/// Who makes a transaction.
+pub(super) enum Turn<'c> {
+    /// Whoever asked, with those that are to be taken along, its own first.
+    Own(MutexGuard<'c, ()>, Vec<Arc<Ticket>>),
+    /// Another one has: these packages are changed.
+    Made(Vec<Changed>),
 }
 
 #[derive(Debug)]
@@ -76,6 +87,30 @@ impl PackageCache {
     /// `deadline`.
     pub(super) fn begin(&self, deadline: Instant) -> Result<MutexGuard<'_, ()>, CallError> {
         acquire(&self.transaction, deadline)
+    }
+
+    /// Waits until no other transaction of this run is under way, or another one has made this one along with its own.
+    ///
+    /// # Errors
+    /// `deadline`.
+    pub(super) fn begin_or_join(&self, ticket: &Arc<Ticket>) -> Result<Turn<'_>, CallError> {
+        self.queue.join(ticket);
+        loop {
+            let turn = match self.transaction.try_lock() {
+                Ok(guard) => Some(guard),
+                Err(TryLockError::Poisoned(poisoned)) => Some(PoisonError::into_inner(poisoned)),
+                Err(TryLockError::WouldBlock) => None,
+            };
+            if let Some(changed) = ticket.made() {
+                return Ok(Turn::Made(changed));
+            }
+            match turn {
+                Some(guard) => return Ok(Turn::Own(guard, self.queue.take_with(ticket))),
+                // Who was taken along is awaited: it ends with the first deadline of all.
+                None if Instant::now() >= ticket.deadline && self.queue.leave(ticket) => return Err(CallError::Deadline),
+                None => std::thread::sleep(INTERVAL),
+            }
+        }
     }
 
     /// What is known, read if it is not.

@@ -4,9 +4,10 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use super::backend::{PackageFile, backend};
-use super::cache::{Reading, read_anew};
+use super::cache::{Reading, Turn, read_anew};
 use super::files::{WaitingFile, index_age, mark_fetched};
 use super::judge::Extra;
+use super::together::{self, Ticket};
 use super::tools::NodeTools;
 use super::transaction::{self, Work};
 use super::{Change, Changed, ConfigurationFiles, MAX_PACKAGES, Manager, State, Subject, Transaction};
@@ -73,7 +74,7 @@ impl packages::Host for HostContext {
         let call = HostCall::PackagesApply { manager, transaction: transaction.clone() };
         self.authorize(&call)?;
         transaction::check(manager, &transaction).map_err(|error| self.refuse_words(&call, error))?;
-        self.change(&call, &Work { manager, transaction: &transaction, file: None, begun: &Cell::new(false) })
+        self.change_together(&call, manager, transaction)
     }
 
     fn install_file(
@@ -137,16 +138,55 @@ impl HostContext {
         }
     }
 
-    /// Makes the changes of an authorised call, alone in this run, and forgets what was known before.
-    ///
     /// A guest that was denied a change is about to be ended: what it asks for after that is not made.
-    fn change(&mut self, call: &HostCall, work: &Work<'_>) -> Result<Vec<packages::Changed>, CallError> {
-        if self.denied_change().is_some() {
-            return Err(self.deny(call, Rule::AfterDenial));
+    fn refuse_after_denial(&mut self, call: &HostCall) -> Result<(), CallError> {
+        if self.denied_change().is_some() { Err(self.deny(call, Rule::AfterDenial)) } else { Ok(()) }
+    }
+
+    /// Makes the changes of an authorised call, together with those of other resources that wait to be made.
+    fn change_together(
+        &mut self,
+        call: &HostCall,
+        manager: Manager,
+        transaction: Transaction,
+    ) -> Result<Vec<packages::Changed>, CallError> {
+        self.refuse_after_denial(call)?;
+        let node = Arc::clone(self.node());
+        let ticket = Ticket::new(manager, transaction, self.deadline());
+        let (_alone, group) = match node.packages().begin_or_join(&ticket)? {
+            Turn::Own(guard, group) => (guard, group),
+            Turn::Made(changed) => {
+                self.note_change();
+                return Ok(changed.into_iter().map(Into::into).collect());
+            }
+        };
+        if group.len() > 1 {
+            let first = group.iter().map(|ticket| ticket.deadline).min().unwrap_or(ticket.deadline);
+            node.packages().invalidate();
+            let begun = together::make(&NodeTools { root: node.root(), deadline: first }, &group);
+            node.packages().invalidate();
+            if begun {
+                self.note_change();
+            }
+            if let Some(changed) = ticket.made() {
+                return Ok(changed.into_iter().map(Into::into).collect());
+            }
         }
+        self.change_alone(&Work { manager, transaction: &ticket.transaction, file: None, begun: &Cell::new(false) })
+    }
+
+    /// Makes the changes of an authorised call that has a package file.
+    fn change(&mut self, call: &HostCall, work: &Work<'_>) -> Result<Vec<packages::Changed>, CallError> {
+        self.refuse_after_denial(call)?;
+        let node = Arc::clone(self.node());
+        let _alone = node.packages().begin(self.deadline())?;
+        self.change_alone(work)
+    }
+
+    /// Makes changes while no other transaction of this run is under way, and forgets what was known before.
+    fn change_alone(&mut self, work: &Work<'_>) -> Result<Vec<packages::Changed>, CallError> {
         let node = Arc::clone(self.node());
         let tools = self.tools(&node);
-        let _alone = node.packages().begin(self.deadline())?;
         node.packages().invalidate();
         let manager = work.manager;
         let changed = transaction::apply(&tools, work, &mut |extras| {

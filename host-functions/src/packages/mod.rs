@@ -21,6 +21,7 @@ mod pacman;
 pub(crate) mod policy;
 mod rpm;
 mod table;
+mod together;
 mod tools;
 mod transaction;
 pub mod versions;

@@ -92,6 +92,16 @@ fn apt_holds_downgrades_purges_and_installs_files() {
 }
 
 #[test]
+fn transactions_that_wait_are_made_as_one() {
+    let machine = machine(Repository::Apt);
+    step(&machine, "steps::what_waits_is_made_as_one", "apt");
+    let told = machine.read("/var/log/apt/history.log");
+    let commands: Vec<&str> = told.lines().filter(|line| line.starts_with("Install:")).collect();
+    assert_eq!(commands.len(), 1, "{told}");
+    step(&machine, "steps::what_fails_together_is_made_by_each", "apt");
+}
+
+#[test]
 fn a_manager_that_is_not_there_is_unsupported() {
     let machine = machine(Repository::Apt);
     step(&machine, "steps::apk_is_not_on_debian", "apk");
@@ -107,6 +117,11 @@ fn change(name: &str, kind: ChangeKind) -> Change {
 
 /// An attempt in the apply phase on this machine, whose effects name these packages with these verbs.
 fn attempt(effects: &[(&str, &[&str])]) -> HostContext {
+    attempt_of(&Arc::new(Node::open(std::path::Path::new("/"), &[]).unwrap()), effects)
+}
+
+/// The same in a run that has other attempts.
+fn attempt_of(node: &Arc<Node>, effects: &[(&str, &[&str])]) -> HostContext {
     let ask = |verb: &&'static str| Ask::parse("packages", verb, "*").unwrap();
     let interface = Interface::Packages;
     let asks = interface.verbs().iter().chain(interface.maintenance()).map(ask).collect();
@@ -118,7 +133,7 @@ fn attempt(effects: &[(&str, &[&str])]) -> HostContext {
     };
     let rights = Rights { asks, effects: effects.iter().map(effect).collect(), ..all_rights("package.test") };
     let gate = Arc::new(TestGate(true.into()));
-    attempt_on(Arc::new(Node::open(std::path::Path::new("/"), &[]).unwrap()), rights, Arc::new(TestAssets::default()), gate)
+    attempt_on(Arc::clone(node), rights, Arc::new(TestAssets::default()), gate)
 }
 
 fn transaction(changes: Vec<Change>) -> packages::Transaction {

@@ -223,6 +223,12 @@ impl Effect {
         Self::on("process", path, actions)
     }
 
+    /// Doing this with the unit of this full name, `nginx.service`: `read`, `start`, `stop`, `restart`, `reload`, `reset-failed`, `enable`, `disable`,
+    /// `mask`, `unmask`. Services of other init systems are named so too.
+    pub fn unit(name: &str, actions: &[&str]) -> Self {
+        Self::on("unit", name, actions)
+    }
+
     /// Doing this with the user of this name: `read`, `create`, `modify`, `delete`.
     pub fn user(name: &str, actions: &[&str]) -> Self {
         Self::on("user", name, actions)

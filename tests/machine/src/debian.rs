@@ -26,6 +26,9 @@ const PACKAGES: &[&str] = &[
     "zypper",
 ];
 
+/// Packages that are not installed, in `/srv/packages`: a server for tests that install one.
+const BROUGHT: &str = "mkdir -p \"$1/srv/packages\" && cd \"$1/srv/packages\" && APT_CONFIG=\"$MMDEBSTRAP_APT_CONFIG\" apt-get -qq download darkhttpd";
+
 const NEEDS: &str =
     "tests on real machines need `mmdebstrap` and Debian's archive (`cargo xtask setup --all` installs the program)";
 
@@ -33,7 +36,9 @@ pub(crate) fn make(folder: &Path) {
     let parent = folder.parent().expect("a root stands in a folder");
     let include = format!("--include={}", PACKAGES.join(","));
     // Nothing of it has to survive a power cut: who is lost begins anew.
-    let arguments = ["--quiet", "--variant=minbase", "--dpkgopt=force-unsafe-io", "--format=directory", &include, "bookworm"];
+    let hook = format!("--customize-hook={BROUGHT}");
+    let arguments =
+        ["--quiet", "--variant=minbase", "--dpkgopt=force-unsafe-io", "--format=directory", &include, &hook, "bookworm"];
     let target = folder.to_str().expect("the cache has a name in UTF-8");
     run("mmdebstrap", arguments.iter().copied().chain([target]), parent, NEEDS);
     configure(folder);

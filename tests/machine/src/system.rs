@@ -9,7 +9,7 @@ use crate::{alpine, debian};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum System {
     /// Debian 12 with systemd, D-Bus, apt, the shadow tools, and, from Debian's own packages, dnf, rpm, zypper and pacman with
-    /// what makes their repositories. No package source is configured.
+    /// what makes their repositories. No package source is configured; `/srv/packages` has the package of a small web server.
     Debian,
     /// Alpine with apk, OpenRC and busybox. It has the GNU C library beside its own, so that programs of this computer run.
     Alpine,
@@ -43,7 +43,7 @@ impl System {
     /// The name of its folder. The number goes up with whatever changes the root.
     fn name(self) -> &'static str {
         match self {
-            System::Debian => "debian-12-1",
+            System::Debian => "debian-12-2",
             System::Alpine => "alpine-3.23-1",
         }
     }

@@ -1,5 +1,7 @@
 //! What is done in a machine, by the tests above. Nothing here is run by itself.
 
+use std::time::{Duration, Instant};
+
 use super::*;
 
 #[test]
@@ -217,4 +219,45 @@ fn apk_is_not_on_debian() {
     assert!(matches!(missing, Err(CallError::Unsupported(_))), "{missing:?}");
     let odd = context.query(Manager::Apt, vec![subject("demo"); 257], Detail::empty());
     assert!(matches!(odd, Err(CallError::TooLarge(_))));
+}
+
+/// Installs each of these packages from a thread of its own, all of which wait for the same transaction to end. What each gave.
+fn install_each_at_once(names: &[&str]) -> Vec<Result<Vec<String>, String>> {
+    let node = Arc::new(Node::open(std::path::Path::new("/"), &[]).unwrap());
+    let under_way = node.packages().begin(Instant::now() + Duration::from_secs(60)).unwrap();
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = names
+            .iter()
+            .map(|name| {
+                let node = Arc::clone(&node);
+                scope.spawn(move || {
+                    let mut context = attempt_of(&node, &[(name, &["read", "install"])]);
+                    let install = transaction(vec![change(name, ChangeKind::Install(None))]);
+                    let made = packages::Host::apply(&mut context, manager(), install);
+                    made.map(|changed| changed.into_iter().map(|c| c.name).collect()).map_err(|error| error.to_string())
+                })
+            })
+            .collect();
+        // Long enough for all of them to come to where they wait.
+        std::thread::sleep(Duration::from_secs(1));
+        drop(under_way);
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    })
+}
+
+#[test]
+#[ignore = "run in a machine, by another test"]
+fn what_waits_is_made_as_one() {
+    let made = install_each_at_once(&["needs", "other"]);
+    let names = |names: &[&str]| Ok(names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
+    assert_eq!(made, [names(&["demo", "needs"]), names(&["demo", "other"])], "each with what came along");
+}
+
+#[test]
+#[ignore = "run in a machine, by another test"]
+fn what_fails_together_is_made_by_each() {
+    shell("apt-get purge -qq -y other");
+    let made = install_each_at_once(&["other", "nosuch"]);
+    assert_eq!(made[0], Ok(vec!["other".to_owned()]));
+    assert!(made[1].is_err(), "{made:?}");
 }

@@ -27,7 +27,16 @@ pub enum Manager {
 /// If it cannot be made.
 #[track_caller]
 pub fn make(machine: &Machine, manager: Manager) {
-    run(machine, manager, "demo 1.0, needs 1.0, fights 1.0, other 1.0", "configure");
+    make_of(machine, manager, "demo 1.0, needs 1.0, fights 1.0, other 1.0");
+}
+
+/// The same with these packages instead, as `NAME VERSION, …`.
+///
+/// # Panics
+/// If it cannot be made.
+#[track_caller]
+pub fn make_of(machine: &Machine, manager: Manager, packages: &str) {
+    run(machine, manager, packages, "configure");
 }
 
 /// Adds `demo` 2.0 to the repository. The manager does not know it until its index is fetched anew.
