@@ -1,18 +1,19 @@
 //! Owner, group and mode: set on an open object, never by a path that could have changed.
 
-use rustix::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, Gid, Mode, OFlags, Stat, Uid};
 use rustix::io::Errno;
 
 use super::object::{Kind, Object, Sameness, Seen};
 use super::place::Place;
 use super::policy::SET_ID_BITS;
+use super::proc_link::ProcLink;
 use crate::authorize::Rule;
 use crate::call::{Attributes, HostCall};
 use crate::context::HostContext;
 use crate::error::CallError;
 use crate::node::identity::Identity;
-use crate::node::resolve::{PROC_MAGIC, is_trusted_folder};
+use crate::node::resolve::is_trusted_folder;
 
 impl Attributes {
     /// Fails for values that have no meaning.
@@ -147,12 +148,6 @@ fn chown_handle(place: &Place, handle: BorrowedFd<'_>, stat: &Stat, wanted: Attr
 /// Sets the mode of an object that is held but not opened, through the kernel's own link to it.
 fn chmod_handle(place: &Place, handle: BorrowedFd<'_>, mode: Option<u32>) -> Result<(), CallError> {
     let Some(mode) = mode else { return Ok(()) };
-    let failed = |errno| place.failed("changing the mode of", errno);
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let links = rustix::fs::open("/proc/self/fd", flags, Mode::empty()).map_err(failed)?;
-    if rustix::fs::fstatfs(&links).map_err(failed)?.f_type as u64 != PROC_MAGIC {
-        return Err(CallError::Other(format!("changing the mode of `{}`: `/proc` is not the kernel's here", place.shown)));
-    }
-    let link = handle.as_raw_fd().to_string();
-    rustix::fs::chmodat(&links, link, Mode::from_raw_mode(mode), AtFlags::empty()).map_err(failed)
+    let link = ProcLink::to(place, handle)?;
+    rustix::fs::chmod(link.path(), Mode::from_raw_mode(mode)).map_err(|errno| place.failed("changing the mode of", errno))
 }

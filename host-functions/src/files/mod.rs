@@ -2,12 +2,13 @@
 //!
 //! A guest gets handles on places (a parent directory and a name in it). A place is resolved anew for each call, and what a change
 //! replaces is compared with what the handle last observed. Every change is complete before it is visible: it is made under the staging
-//! name beside its place, and put there by one rename. Extended attributes and access lists are not kept when a file is replaced.
+//! name beside its place, and put there by one rename. A file that is replaced leaves its extended attributes and access list to the new one.
 
 mod attributes;
 mod copy;
 pub mod diff;
 mod directory;
+mod extended;
 mod host;
 mod object;
 mod observe;
@@ -15,6 +16,7 @@ pub mod path;
 mod pattern;
 mod place;
 pub mod policy;
+mod proc_link;
 mod remove;
 mod stage;
 mod swap;

@@ -6,11 +6,13 @@ use rustix::io::Errno;
 
 use super::attributes::set_on_open;
 use super::copy::copy_content;
+use super::extended::Extended;
 use super::object::{Kind, Object, Sameness, Seen, SharedSeen};
 use super::path::NodePath;
 use super::place::Place;
 use super::swap::{Staging, occupied};
 use crate::assets::AssetName;
+use crate::authorize::Rule;
 use crate::call::{Attributes, Content, HostCall};
 use crate::context::HostContext;
 use crate::error::CallError;
@@ -63,8 +65,13 @@ impl HostContext {
         let now = place.stat()?;
         let attributes = self.attributes_of_new(call, &place, now.as_ref(), attributes, usual_mode(content))?;
         object.seen.get().expect(now.as_ref(), Sameness::State, &place.shown)?;
+        let extended = self.extended_of_replaced(call, &place)?;
         let (file, staging) = self.create_staged(place)?;
         copy_content(&staging.place, file.as_fd(), content, self.assets().as_ref(), self.deadline())?;
+        if let Some(extended) = extended {
+            set_on_open(&staging.place, file.as_fd(), Attributes { mode: None, ..attributes })?;
+            extended.give(&staging.place, file.as_fd())?;
+        }
         set_on_open(&staging.place, file.as_fd(), attributes)?;
         rustix::fs::fsync(&file).map_err(|errno| staging.place.failed("making durable the new content of", errno))?;
         let changes = self.changes();
@@ -90,6 +97,19 @@ impl HostContext {
         };
         self.allow_set_id(call, attributes.mode)?;
         Ok(attributes)
+    }
+
+    /// What the file at the place has beside its attributes; none if there is no file.
+    fn extended_of_replaced(&mut self, call: &HostCall, place: &Place) -> Result<Option<Extended>, CallError> {
+        let Some((handle, stat)) = place.handle()? else { return Ok(None) };
+        if Kind::of(&stat)? != Kind::File {
+            return Ok(None);
+        }
+        let extended = Extended::of(place, handle.as_fd())?;
+        if extended.raises_rights() && !self.rights().grant.files.setuid {
+            return Err(self.deny(call, Rule::Word { word: "setuid", what: "changing a file that has capabilities of its own" }));
+        }
+        Ok(Some(extended))
     }
 
     fn create_staged(&self, place: Place) -> Result<(OwnedFd, Staging), CallError> {

@@ -3,6 +3,7 @@
 mod change;
 mod confine;
 mod diff;
+mod extended;
 mod faults;
 mod links;
 mod observe;
