@@ -8,80 +8,26 @@ use testkit::machine::repositories::{self, Manager};
 
 use crate::on::{On, says};
 
-/// `darkhttpd` is a small web server of Debian's. Between its configuration and the service stands a command that waits while there is `/var/hold`.
-fn site(port: u16) -> String {
-    format!(
-        r#"
-resource "package" "web" {{
-  name = "darkhttpd"
-}}
+/// The example of the documentation: `darkhttpd` is a small web server of Debian's.
+const EXAMPLE: &str = include_str!("../../docs/examples/web/site.hcl");
 
-resource "group" "web" {{
-  name   = "web"
-  system = true
-}}
-
-resource "user" "web" {{
-  name   = "web"
-  group  = "web"
-  system = true
-  shell  = "/usr/sbin/nologin"
-}}
-
-resource "file" "pages" {{
-  path   = "/srv/web"
-  ensure = "directory"
-  mode   = "0755"
-}}
-
-resource "file" "page" {{
-  path    = "/srv/web/index.html"
-  content = "it works\n"
-  mode    = "0644"
-}}
-
-resource "file" "unit" {{
-  path    = "/etc/systemd/system/web.service"
-  mode    = "0644"
-  content = <<-UNIT
-    [Service]
-    User=web
-    EnvironmentFile=/etc/web.env
-    ExecStart=/usr/bin/darkhttpd /srv/web --port $PORT --addr 127.0.0.1
-    [Install]
-    WantedBy=multi-user.target
-  UNIT
-  meta {{
-    require = [package.web, user.web]
-    notify  = [service.web]
-  }}
-}}
-
-resource "file" "conf" {{
-  path    = "/etc/web.env"
-  content = "PORT={port}\n"
-  mode    = "0644"
-}}
-
-resource "exec" "pause" {{
+/// A command between the configuration and the service, which waits while there is `/var/hold`.
+const PAUSE: &str = r#"
+resource "exec" "pause" {
   command = ["/bin/sleep", "600"]
   only_if = ["/usr/bin/test", "-e", "/var/hold"]
-  meta {{
+  meta {
     require = [file.conf]
-  }}
-}}
+    before  = [service.web]
+  }
+}
+"#;
 
-resource "service" "web" {{
-  name    = "web"
-  ensure  = "running"
-  enabled = true
-  meta {{
-    require   = [exec.pause, file.page]
-    subscribe = [file.conf]
-  }}
-}}
-"#
-    )
+/// The example with this port.
+fn site(port: u16) -> String {
+    let site = EXAMPLE.replace("default = 8080", &format!("default = {port}"));
+    assert!(site.contains(&port.to_string()), "the example has another port");
+    site + PAUSE
 }
 
 impl On {

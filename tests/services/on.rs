@@ -77,6 +77,11 @@ impl On {
         applied
     }
 
+    /// A digest over names, modes, sizes and times of everything in the folders of programs, settings and state.
+    pub fn everything(&self) -> String {
+        self.machine.shell("find /etc /usr /var/lib /srv /root -xdev -printf '%p %m %u %s %T@\\n' | sort | sha256sum")
+    }
+
     /// What `systemctl is-active` and `is-enabled` say.
     pub fn states(&self, unit: &str) -> String {
         self.machine.shell(&format!("echo $(systemctl is-active {unit}) $(systemctl is-enabled {unit})")).trim().to_owned()

@@ -14,7 +14,9 @@ fn a_service_is_started_and_enabled_repaired_and_ended() {
     on.unit("demo.service", LONG);
     let up = demo("  ensure = \"running\"\n  enabled = true");
     on.compile(&up);
+    let before = on.everything();
     let plan = on.site("plan").exits_with(2);
+    assert_eq!(on.everything(), before, "a plan writes nothing:\n{plan}");
     says(&plan, "service.demo");
     says(&plan, "systemd");
     says(&plan, "it does not run: inactive (dead)");

@@ -1,0 +1,71 @@
+# A small web server, whole: its package, its user, its pages, its unit and configuration, and the service.
+
+manifest {
+  name = "web"
+}
+
+variable "port" {
+  type    = number
+  default = 8080
+}
+
+resource "package" "web" {
+  name = "darkhttpd"
+}
+
+resource "group" "web" {
+  name   = "web"
+  system = true
+}
+
+resource "user" "web" {
+  name   = "web"
+  group  = "web"
+  system = true
+  shell  = "/usr/sbin/nologin"
+}
+
+resource "file" "pages" {
+  path   = "/srv/web"
+  ensure = "directory"
+  mode   = "0755"
+}
+
+resource "file" "page" {
+  path    = "${file.pages.path}/index.html"
+  content = "it works\n"
+  mode    = "0644"
+}
+
+# The service goes after this file by itself, and systemd reads it first. `notify` restarts the service when it changes.
+resource "file" "unit" {
+  path    = "/etc/systemd/system/web.service"
+  mode    = "0644"
+  content = <<-UNIT
+    [Service]
+    User=${user.web.name}
+    EnvironmentFile=${file.conf.path}
+    ExecStart=/usr/bin/darkhttpd ${file.pages.path} --port $PORT --addr 127.0.0.1
+    [Install]
+    WantedBy=multi-user.target
+  UNIT
+  meta {
+    notify = [service.web]
+  }
+}
+
+resource "file" "conf" {
+  path    = "/etc/web.env"
+  content = "PORT=${var.port}\n"
+  mode    = "0644"
+}
+
+resource "service" "web" {
+  name    = "web"
+  ensure  = "running"
+  enabled = true
+  meta {
+    require   = [package.web, user.web, file.page]
+    subscribe = [file.conf]
+  }
+}
