@@ -27,11 +27,11 @@ fn manifest(content: &str) -> String {
 }
 
 /// Numbers that look random; the same for the same seed.
-struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
     /// A seed of this moment, or the one in `RUNTIME_TEST_SEED` to see a failure again.
-    fn new() -> Self {
+    pub fn new() -> Self {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as u64;
         let seed = std::env::var("RUNTIME_TEST_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(now);
         println!("RUNTIME_TEST_SEED={seed}");
@@ -39,7 +39,7 @@ impl Random {
     }
 
     /// From 0 to `end` - 1: splitmix64.
-    fn below(&mut self, end: u64) -> u64 {
+    pub fn below(&mut self, end: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

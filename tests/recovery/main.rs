@@ -8,5 +8,6 @@ mod killed_at_random;
 mod lost_refresh;
 mod lost_run;
 mod providers;
+mod soak;
 mod unrecoverable;
 mod waiting;

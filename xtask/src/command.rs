@@ -22,11 +22,23 @@ pub(crate) fn run<S: AsRef<str>>(command: &[S]) -> Result<(), Failure> {
     expect(command, 0)
 }
 
+/// The same with variables of the environment.
+pub(crate) fn run_with<S: AsRef<str>>(command: &[S], variables: &[(&str, &str)]) -> Result<(), Failure> {
+    ended(command, variables, 0)
+}
+
 /// Prints a command, runs it in the workspace's folder and wants it to exit with `code`.
 pub(crate) fn expect<S: AsRef<str>>(command: &[S], code: i32) -> Result<(), Failure> {
-    let line = shown(command);
+    ended(command, &[], code)
+}
+
+fn ended<S: AsRef<str>>(command: &[S], variables: &[(&str, &str)], code: i32) -> Result<(), Failure> {
+    let set: String = variables.iter().map(|(name, value)| format!("{name}={value} ")).collect();
+    let line = format!("{set}{}", shown(command));
     eprintln!("\n$ {line}");
-    let status = prepared(command).status().map_err(|error| format!("`{line}` cannot be run: {error}"))?;
+    let status = prepared(command)
+        .envs(variables.iter().copied())
+        .status().map_err(|error| format!("`{line}` cannot be run: {error}"))?;
     match status.code() {
         Some(found) if found == code => Ok(()),
         Some(found) => Err(format!("`{line}` exited {found}, not {code}")),

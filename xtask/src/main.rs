@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask setup | demo | test | check`.
+//! The project's own commands: `cargo xtask setup | demo | test | check | soak`.
 //!
 //! Each prints the commands that it runs, so that any of them can be run by hand, and stops at the first that does not
 //! end as it must.
@@ -10,6 +10,7 @@ mod check;
 mod command;
 mod demo;
 mod setup;
+mod soak;
 mod test;
 mod tools;
 
@@ -23,7 +24,9 @@ Commands:
   test    set up, and run all tests (as root; installs what they need)
           --no-install: refuse instead where something is missing
           arguments after `--` go to the test runner
-  check   format, lints, dependencies and documentation";
+  check   format, lints, dependencies and documentation
+  soak    kill applies at random moments, 2000 times, and look for anything lost, doubled or left over
+          --kills N: as often as that";
 
 /// Why a command did not succeed: text for people, of one or more lines.
 type Failure = String;
@@ -37,6 +40,8 @@ fn main() -> ExitCode {
         ["demo"] => demo::run(),
         ["test", rest @ ..] => test::run(rest),
         ["check"] => check::run(),
+        ["soak"] => soak::run("2000"),
+        ["soak", "--kills", kills] => soak::run(kills),
         ["help" | "-h" | "--help"] => {
             println!("{USAGE}");
             Ok(())

@@ -1,0 +1,15 @@
+//! Thousands of lost runs.
+
+use crate::command::run_with;
+use crate::{Failure, setup};
+
+/// Has applies killed so many times.
+pub(crate) fn run(kills: &str) -> Result<(), Failure> {
+    if kills.parse::<u32>().is_err() {
+        return Err(format!("`{kills}` is no number of kills"));
+    }
+    setup::wasm()?;
+    let test = "soak::however_often_it_is_killed_nothing_is_lost_doubled_or_left_over";
+    let command = ["cargo", "test", "--package", "runtime", "--test", "recovery", "--", "--exact", test, "--nocapture"];
+    run_with(&command, &[("RUNTIME_TEST_KILLS", kills)])
+}
