@@ -1,9 +1,10 @@
 //! A machine with the program and a repository.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use testkit::machine::repositories::{self, Manager};
 use testkit::machine::{Finished, Machine, Setup, System};
+use testkit::warm::warm;
 
 /// A machine whose package manager knows one repository, and the program in it.
 pub struct On {
@@ -34,6 +35,7 @@ impl On {
             machine.write("/etc/os-release", release);
         }
         machine.shell("mkdir -p /root/site");
+        warm(&machine, Path::new(env!("CARGO_BIN_EXE_runtime")));
         Self { machine, manager }
     }
 

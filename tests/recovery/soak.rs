@@ -28,7 +28,9 @@ fn manifest(version: &str) -> String {
         _ => (false, "0600", "ensure = \"symlink\"\n  target = \"/srv/f0\"\n  force  = true"),
     };
     let file = |index: usize| {
-        format!("resource \"file\" \"f{index}\" {{\n  path = \"/srv/f{index}\"\n  content = \"{version} {index}\\n\"\n  mode = \"{mode}\"\n}}\n")
+        format!(
+            "resource \"file\" \"f{index}\" {{\n  path = \"/srv/f{index}\"\n  content = \"{version} {index}\\n\"\n  mode = \"{mode}\"\n}}\n"
+        )
     };
     let one_of_two = if first { "content = \"there\\n\"" } else { "ensure = \"absent\"" };
     let force = if first { "\n  force  = true" } else { "" };

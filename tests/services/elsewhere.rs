@@ -16,10 +16,9 @@ fn on_a_system_that_no_provider_serves_it_is_skipped_with_the_reason() {
     on.compile(SITE);
     root(&on, "ID=nixos\nVERSION_ID=\"25.05\"\n");
     let plan = on.run(&["plan", "/root/site/site.wasm.tar", "--root", "/srv/node", "--color", "never"]).exits_with(3);
-    says(&plan, "skip");
-    says(&plan, "no package provider on this node");
-    says(&plan, "nixos");
-    says(&plan, "no service provider on this node: systemd needs systemd as the init system");
+    says(&plan, "package.web: no provider");
+    says(&plan, "no Package provider supports ID=nixos, ID_LIKE unset");
+    says(&plan, "systemd needs systemd as the init system");
 }
 
 #[test]

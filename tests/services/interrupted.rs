@@ -6,7 +6,9 @@ use crate::lost;
 use crate::on::{On, unit};
 
 fn site(content: &str) -> String {
-    let definition = unit("ExecStartPre=/bin/sh -c 'echo started >> /var/starts'\\nEnvironmentFile=/etc/demo.conf\\nExecStart=/bin/sleep infinity");
+    let definition = unit(
+        "ExecStartPre=/bin/sh -c 'echo started >> /var/starts'\\nEnvironmentFile=/etc/demo.conf\\nExecStart=/bin/sleep infinity",
+    );
     format!(
         "resource \"file\" \"unit\" {{\n  path = \"/etc/systemd/system/demo.service\"\n  content = \"{}\"\n}}\n\
          resource \"file\" \"conf\" {{\n  path = \"/etc/demo.conf\"\n  content = \"A={content}\\n\"\n}}\n\
@@ -43,7 +45,10 @@ fn whenever_it_is_killed_the_next_run_restarts_it() {
         assert!((2..=at_most).contains(&starts(&on)), "{moment}: {} times", starts(&on));
         let ledger = Ledger::read(&on.machine.path("/var/lib/runtime"));
         ledger.assert_settled();
-        assert!(!ledger.obligations.iter().any(|line| line.ends_with("owed") || line.ends_with("pending")), "{moment}: {ledger:?}");
+        assert!(
+            !ledger.obligations.iter().any(|line| line.ends_with("owed") || line.ends_with("pending")),
+            "{moment}: {ledger:?}"
+        );
         assert_eq!(on.states("demo"), "active enabled", "{moment}");
         let _ = on.site("apply").success();
     }

@@ -8,7 +8,7 @@ use testkit::machine::repositories::{self, Manager};
 
 use crate::on::{On, says};
 
-/// The example of the documentation: `darkhttpd` is a small web server of Debian's.
+/// The example of the documentation: `mini_httpd` is a small web server of Debian's.
 const EXAMPLE: &str = include_str!("../../docs/examples/web/site.hcl");
 
 /// A command between the configuration and the service, which waits while there is `/var/hold`.
@@ -44,9 +44,7 @@ impl On {
 
     /// What the server says, and how often it was started since the machine was.
     fn served(&self, port: u16) -> (String, usize) {
-        let ask = format!(
-            "exec 3<> /dev/tcp/127.0.0.1/{port} && printf 'GET / HTTP/1.0\\r\\n\\r\\n' >&3 && tail -n 1 <&3"
-        );
+        let ask = format!("exec 3<> /dev/tcp/127.0.0.1/{port} && printf 'GET / HTTP/1.0\\r\\n\\r\\n' >&3 && tail -n 1 <&3");
         let page = self.machine.run(&["bash", "-c", &ask]).success().stdout;
         let log = self.machine.shell("journalctl -q -u web -o cat | grep -c '^Started ' || true");
         (page, log.trim().parse().expect("a number"))
@@ -74,7 +72,7 @@ fn a_server_is_installed_configured_started_and_restarted_once_when_its_configur
     says(&installed, "apt");
     assert_eq!(on.served(8080), ("it works\n".to_owned(), 1));
     assert_eq!(on.states("web"), "active enabled");
-    assert_eq!(on.machine.shell("ps -o user= -C darkhttpd").trim(), "web");
+    assert_eq!(on.machine.shell("ps -o user= -C mini_httpd").trim(), "web");
     let _ = on.site("apply").success();
 
     on.converges(&site(8081));
@@ -91,7 +89,8 @@ fn a_run_that_is_killed_between_the_configuration_and_the_restart_loses_no_resta
     on.compile(&site(8081));
     let mut lost = on.applying();
     on.wait_until("the configuration is written and the run waits", |on| {
-        on.machine.read("/etc/web.env") == "PORT=8081\n" && on.machine.run(&["pgrep", "-fx", "/bin/sleep 600"]).code == Some(0)
+        on.machine.read("/etc/web.conf").contains("port=8081")
+            && on.machine.run(&["pgrep", "-fx", "/bin/sleep 600"]).code == Some(0)
     });
     on.machine.shell("pkill -KILL -x runtime");
     let _ = lost.wait().expect("a child can be waited for");
@@ -109,7 +108,7 @@ fn a_run_that_is_killed_between_the_configuration_and_the_restart_loses_no_resta
 #[test]
 fn the_same_manifest_on_a_system_like_fedora_plans_with_dnf() {
     let on = On::without_init();
-    repositories::make_of(&on.machine, Manager::Dnf, "darkhttpd 1.0");
+    repositories::make_of(&on.machine, Manager::Dnf, "mini-httpd 1.0");
     on.machine.shell("rm -f /etc/os-release");
     on.machine.write("/etc/os-release", "ID=fedora\nVERSION_ID=42\n");
     on.compile(&site(8080));

@@ -1,8 +1,9 @@
 //! A machine with the program.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use testkit::machine::{Finished, Machine, Setup, System};
+use testkit::warm::warm;
 
 /// A machine with the program in it.
 pub struct On {
@@ -39,6 +40,7 @@ impl On {
 
     fn with(machine: Machine) -> Self {
         machine.shell("mkdir -p /root/site");
+        warm(&machine, Path::new(env!("CARGO_BIN_EXE_runtime")));
         Self { machine }
     }
 

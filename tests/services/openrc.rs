@@ -21,7 +21,9 @@ fn site(content: &str, service: &str) -> String {
 
 /// Whether it runs, and the runlevels that it is in.
 fn states(on: &On) -> String {
-    on.machine.shell("rc-service demo status > /dev/null 2>&1 && echo up || echo down; ls -d /etc/runlevels/*/demo 2> /dev/null || true")
+    on.machine.shell(
+        "rc-service demo status > /dev/null 2>&1 && echo up || echo down; ls -d /etc/runlevels/*/demo 2> /dev/null || true",
+    )
 }
 
 #[test]
@@ -37,7 +39,7 @@ fn a_service_is_started_and_enabled_repaired_refreshed_and_ended() {
     assert_eq!(states(&on), "up\n/etc/runlevels/default/demo\n");
     let _ = on.site("plan").success();
 
-    on.machine.shell("kill $(cat /run/demo.pid); sleep 0.2; rc-update -q del demo");
+    on.machine.shell("kill $(cat /run/demo.pid); sleep 0.2; rc-update -q del demo default");
     says(&on.site("plan").exits_with(2), "it has failed: crashed");
     let _ = on.site("apply").exits_with(2);
     assert_eq!(states(&on), "up\n/etc/runlevels/default/demo\n");

@@ -36,9 +36,8 @@ fn ended<S: AsRef<str>>(command: &[S], variables: &[(&str, &str)], code: i32) ->
     let set: String = variables.iter().map(|(name, value)| format!("{name}={value} ")).collect();
     let line = format!("{set}{}", shown(command));
     eprintln!("\n$ {line}");
-    let status = prepared(command)
-        .envs(variables.iter().copied())
-        .status().map_err(|error| format!("`{line}` cannot be run: {error}"))?;
+    let status =
+        prepared(command).envs(variables.iter().copied()).status().map_err(|error| format!("`{line}` cannot be run: {error}"))?;
     match status.code() {
         Some(found) if found == code => Ok(()),
         Some(found) => Err(format!("`{line}` exited {found}, not {code}")),

@@ -10,7 +10,7 @@ variable "port" {
 }
 
 resource "package" "web" {
-  name = "darkhttpd"
+  name = "mini-httpd"
 }
 
 resource "group" "web" {
@@ -44,8 +44,7 @@ resource "file" "unit" {
   content = <<-UNIT
     [Service]
     User=${user.web.name}
-    EnvironmentFile=${file.conf.path}
-    ExecStart=/usr/bin/darkhttpd ${file.pages.path} --port $PORT --addr 127.0.0.1
+    ExecStart=/usr/sbin/mini_httpd -D -C ${file.conf.path}
     [Install]
     WantedBy=multi-user.target
   UNIT
@@ -55,9 +54,13 @@ resource "file" "unit" {
 }
 
 resource "file" "conf" {
-  path    = "/etc/web.env"
-  content = "PORT=${var.port}\n"
+  path    = "/etc/web.conf"
   mode    = "0644"
+  content = <<-CONF
+    host=127.0.0.1
+    port=${var.port}
+    dir=${file.pages.path}
+  CONF
 }
 
 resource "service" "web" {

@@ -89,9 +89,9 @@ fn is_done(manager: Manager, change: &Change, before: &Table, after: &Table) -> 
             let Some(package) = found.filter(|_| state == State::Installed) else { return false };
             match &change.version {
                 Some(version) => manager.compare(version, &package.version).is_eq(),
-                None => before.find(manager, &change.subject).is_none_or(|old| {
-                    old.state != State::Installed || manager.compare(&package.version, &old.version).is_gt()
-                }),
+                None => before
+                    .find(manager, &change.subject)
+                    .is_none_or(|old| old.state != State::Installed || manager.compare(&package.version, &old.version).is_gt()),
             }
         }
         Verb::Remove => matches!(state, State::NotInstalled | State::ConfigurationFiles),
@@ -216,7 +216,8 @@ mod tests {
     #[test]
     fn what_waits_and_fits_goes_along_in_its_order() {
         let queue = Queue::default();
-        let [one, two, other, same] = [ticket(&["a"], false), ticket(&["b", "c"], false), ticket(&["d"], true), ticket(&["c"], false)];
+        let [one, two, other, same] =
+            [ticket(&["a"], false), ticket(&["b", "c"], false), ticket(&["d"], true), ticket(&["c"], false)];
         for ticket in [&one, &two, &other, &same] {
             queue.join(ticket);
         }

@@ -79,7 +79,10 @@ fn differences_have_reasons() {
     assert_eq!(told(&disabled, found(Running, Boot::Static, Mask::Unmasked)), [""; 0]);
     assert!(told(&disabled, found(Running, Boot::Generated, Mask::Unmasked))[0].starts_with("refused: it was generated"));
     let masked = desired(declared().set("masked", true));
-    assert_eq!(told(&masked, found(Stopped, Boot::Disabled, Mask::UntilReboot)), ["masked: it is masked until the next boot only"]);
+    assert_eq!(
+        told(&masked, found(Stopped, Boot::Disabled, Mask::UntilReboot)),
+        ["masked: it is masked until the next boot only"]
+    );
 }
 
 #[test]
@@ -92,10 +95,7 @@ fn a_mask_is_lifted_only_where_that_is_declared() {
 
 #[test]
 fn by_another_name_it_is_started_but_not_enabled() {
-    let other = Observation {
-        alias_of: Some("own.service".into()),
-        ..found(Activity::Stopped, Boot::Disabled, Mask::Unmasked)
-    };
+    let other = Observation { alias_of: Some("own.service".into()), ..found(Activity::Stopped, Boot::Disabled, Mask::Unmasked) };
     assert_eq!(told(&running(), other.clone()).len(), 1);
     let enabled = desired(declared().set("enabled", true));
     assert!(told(&enabled, other)[0].starts_with("refused: `name` is another name of `own.service`"));

@@ -40,7 +40,10 @@ impl ServiceName {
         let name = if KINDS.iter().any(|kind| text.ends_with(kind)) { text.to_owned() } else { format!("{text}{SERVICE}") };
         let stem = KINDS.iter().find_map(|kind| name.strip_suffix(kind)).unwrap_or_default();
         if stem.is_empty() || name.len() > MAX_BYTES {
-            return Err(Diagnostic::at(attribute, format!("`{attribute}` has a part before its kind, and at most {MAX_BYTES} bytes")));
+            return Err(Diagnostic::at(
+                attribute,
+                format!("`{attribute}` has a part before its kind, and at most {MAX_BYTES} bytes"),
+            ));
         }
         if stem.ends_with('@') || stem.starts_with('@') {
             return Err(Diagnostic::at(attribute, format!("`{attribute}` names a template, which does not run itself"))
@@ -95,7 +98,9 @@ mod tests {
     #[test]
     fn what_is_no_name_of_a_service_is_refused() {
         let long = "a".repeat(248);
-        for text in ["", "-.mount", ".service", "a b", "a/b", "getty@", "getty@.service", "@a", "sda.device", "x.scope", "ä", &long] {
+        for text in
+            ["", "-.mount", ".service", "a b", "a/b", "getty@", "getty@.service", "@a", "sda.device", "x.scope", "ä", &long]
+        {
             assert!(ServiceName::parse("name", text).is_err(), "{text:?}");
         }
     }

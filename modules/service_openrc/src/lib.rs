@@ -95,7 +95,9 @@ fn refuse(desired: &Desired) -> Result<(), Diagnostic> {
         return Err(Diagnostic::at("name", "a service of OpenRC has no `:` and no `\\` in its name"));
     }
     if desired.masked.is_some() {
-        return Err(Diagnostic::at("masked", "OpenRC has no masked services").hint("leave `masked` out, or set `enabled = false`"));
+        return Err(
+            Diagnostic::at("masked", "OpenRC has no masked services").hint("leave `masked` out, or set `enabled = false`")
+        );
     }
     Ok(())
 }

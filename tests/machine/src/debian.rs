@@ -26,8 +26,8 @@ const PACKAGES: &[&str] = &[
     "zypper",
 ];
 
-/// Packages that are not installed, in `/srv/packages`: a server for tests that install one.
-const BROUGHT: &str = "mkdir -p \"$1/srv/packages\" && cd \"$1/srv/packages\" && APT_CONFIG=\"$MMDEBSTRAP_APT_CONFIG\" apt-get -qq download darkhttpd";
+/// Packages that are not installed, in `/srv/packages`: a server for tests that install one, and what it needs.
+const BROUGHT: &str = "mkdir -p \"$1/srv/packages\" && cd \"$1/srv/packages\" && APT_CONFIG=\"$MMDEBSTRAP_APT_CONFIG\" apt-get -qq download mini-httpd lsb-base";
 
 const NEEDS: &str =
     "tests on real machines need `mmdebstrap` and Debian's archive (`cargo xtask setup --all` installs the program)";

@@ -20,6 +20,7 @@ pub mod https;
 pub mod ledger;
 pub mod scene;
 pub mod tree;
+pub mod warm;
 
 mod command_output;
 mod tamper;

@@ -17,7 +17,8 @@ const ACCESS_LIST: &str = "system.posix_acl_access";
 fn access_list(mask: u16) -> Vec<u8> {
     let entry = |tag: u16, rights: u16, id: u32| [&tag.to_le_bytes()[..], &rights.to_le_bytes(), &id.to_le_bytes()].concat();
     let nobody = u32::MAX;
-    let entries = [entry(1, 6, nobody), entry(2, 4, 1000), entry(4, 4, nobody), entry(0x10, mask, nobody), entry(0x20, 0, nobody)];
+    let entries =
+        [entry(1, 6, nobody), entry(2, 4, 1000), entry(4, 4, nobody), entry(0x10, mask, nobody), entry(0x20, 0, nobody)];
     [&2_u32.to_le_bytes()[..], &entries.concat()].concat()
 }
 
@@ -62,7 +63,8 @@ fn a_mode_that_is_given_sets_the_mask_as_it_does_on_a_file_in_place() {
     set(&attempt, "/f", ACCESS_LIST, &access_list(4));
     let handle = attempt.observed("/f");
     let given = crate::testing::attributes(None, None, Some(0o600));
-    let staged = attempt.stage_with(handle, crate::bindings::runtime::host::files::Content::Inline(b"new".to_vec()), given).unwrap();
+    let staged =
+        attempt.stage_with(handle, crate::bindings::runtime::host::files::Content::Inline(b"new".to_vec()), given).unwrap();
     attempt.commit(staged).unwrap();
     assert_eq!(get(&attempt, "/f", ACCESS_LIST), Some(access_list(0)));
 }
