@@ -490,20 +490,23 @@ fn the_schema_of_a_built_in_module() {
 
 #[test]
 fn list_the_built_in_modules() {
-    assert_snapshot!(node().run(&["module", "list"]), @r"
+    assert_snapshot!(node().run(&["module", "list"]), @r#"
     exit 0
     --- stdout
-    exec            A command that is run when it is needed.
-    file            A file, a directory or a symbolic link, or nothing, at a path.
-    group           A group of users, or its absence.
-    package         A package of the system's package manager: installed, at a version, the latest, or gone.
-    package_apk     Packages by apk-tools, on Alpine and what is like it.
-    package_apt     Packages by dpkg with apt-get, on Debian and what is like it.
-    package_dnf     Packages by rpm with dnf, on Fedora, Red Hat and what is like them.
-    package_pacman  Packages by pacman, on Arch and what is like it.
-    package_zypper  Packages by rpm with zypper, on SUSE and what is like it.
-    user            A user account, or its absence.
-    ");
+    exec             A command that is run when it is needed.
+    file             A file, a directory or a symbolic link, or nothing, at a path.
+    group            A group of users, or its absence.
+    package          A package of the system's package manager: installed, at a version, the latest, or gone.
+    package_apk      Packages by apk-tools, on Alpine and what is like it.
+    package_apt      Packages by dpkg with apt-get, on Debian and what is like it.
+    package_dnf      Packages by rpm with dnf, on Fedora, Red Hat and what is like them.
+    package_pacman   Packages by pacman, on Arch and what is like it.
+    package_zypper   Packages by rpm with zypper, on SUSE and what is like it.
+    service          A service of the init system: running or stopped, started at boot or not.
+    service_openrc   Services of OpenRC, where it is the init system.
+    service_systemd  Services as units of systemd, where it is the init system.
+    user             A user account, or its absence.
+    "#);
     let record = node().run(&["module", "list", "--json"]).success();
     assert_snapshot!(record, @r#"
     exit 0

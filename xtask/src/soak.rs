@@ -1,7 +1,9 @@
 //! Thousands of lost runs.
 
 use crate::command::run_with;
-use crate::{Failure, setup};
+use crate::{Failure, setup, test};
+
+const TEST: &str = "soak::however_often_it_is_killed_nothing_is_lost_doubled_or_left_over";
 
 /// Has applies killed so many times.
 pub(crate) fn run(kills: &str) -> Result<(), Failure> {
@@ -9,7 +11,9 @@ pub(crate) fn run(kills: &str) -> Result<(), Failure> {
         return Err(format!("`{kills}` is no number of kills"));
     }
     setup::wasm()?;
-    let test = "soak::however_often_it_is_killed_nothing_is_lost_doubled_or_left_over";
-    let command = ["cargo", "test", "--package", "runtime", "--test", "recovery", "--", "--exact", test, "--nocapture"];
+    let selection = test::native()?;
+    let mut command = vec!["cargo", "test"];
+    command.extend(selection.iter().map(String::as_str));
+    command.extend(["--test", "recovery", "--", "--exact", TEST, "--nocapture"]);
     run_with(&command, &[("RUNTIME_TEST_KILLS", kills)])
 }

@@ -31,9 +31,9 @@ pub(crate) fn run(arguments: &[&str]) -> Result<(), Failure> {
 }
 
 fn all(runner: &[&str]) -> Result<(), Failure> {
-    let (guests, modules) = (crates_in("tests/guests")?, crates_in("modules")?);
-    let not_native: Vec<&String> = guests.iter().chain(&modules).collect();
-    let native: Vec<&str> = ["--workspace"].into_iter().chain(not_native.iter().flat_map(|name| ["--exclude", name])).collect();
+    let modules = crates_in("modules")?;
+    let native = native()?;
+    let native: Vec<&str> = native.iter().map(String::as_str).collect();
     // Of a module only the unit tests are native: its library has export names that no native linker takes.
     let units: Vec<&str> = ["--lib"].into_iter().chain(modules.iter().flat_map(|name| ["--package", name])).collect();
     let nextest = output(&["cargo", "nextest", "--version"]).is_some();
@@ -55,6 +55,13 @@ fn all(runner: &[&str]) -> Result<(), Failure> {
         return command::run(&command);
     }
     Ok(())
+}
+
+/// What selects all crates but those that are compiled for WebAssembly. Always the same ones, so that nothing is built twice.
+pub(crate) fn native() -> Result<Vec<String>, Failure> {
+    let (guests, modules) = (crates_in("tests/guests")?, crates_in("modules")?);
+    let excluded = guests.into_iter().chain(modules).flat_map(|name| ["--exclude".to_owned(), name]);
+    Ok(std::iter::once("--workspace".to_owned()).chain(excluded).collect())
 }
 
 /// The crates of a folder that are compiled for WebAssembly by build scripts.
