@@ -179,6 +179,20 @@ fn an_order_that_no_module_derives_is_refused() {
     admit_with(&declared, file_component(), &Policy::default()).unwrap();
 }
 
+#[test]
+fn a_subscriber_that_takes_no_refresh_is_refused() {
+    for reason in [EdgeReason::Subscribe, EdgeReason::Notify] {
+        let (prerequisite, dependent) = ("file.one".parse().unwrap(), "file.two".parse().unwrap());
+        let source = Source { file: "site.hcl".into(), line: 7, column: 3 };
+        let error = refused(|catalog| catalog.edges.push(Edge { prerequisite, dependent, reason, source }));
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(error, @"the catalog says that `file.two` is refreshed after `file.one`, and it takes no refresh");
+        }
+        assert!(matches!(&error, ReceiptError::Order(OrderError::NoRefresh { .. })), "{error:?}");
+        assert_eq!(error.hint().as_deref(), Some("compile the manifest again"));
+    }
+}
+
 /// The sample with a second resource that is compiled on the node, from what `expression` gives for its mode.
 fn deferring(expression: &str) -> Catalog {
     let mut catalog = sample();
