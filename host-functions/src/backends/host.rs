@@ -151,6 +151,10 @@ mod tests {
         fn context(&mut self) -> Option<&mut HostContext> {
             Some(&mut self.own)
         }
+
+        fn put_off(&mut self, by: Duration) {
+            self.own.set_deadline(self.own.deadline() + by);
+        }
     }
 
     fn attempt(path: &'static str) -> Attempt {

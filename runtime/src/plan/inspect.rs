@@ -78,14 +78,14 @@ impl Inspection<'_> {
         }
     }
 
-    /// Conflicts within a type, under the longest deadline of its resources. That they cannot be told ends every resource of the type.
+    /// Conflicts within a type. That they cannot be told ends every resource of the type.
     async fn conflicts(&self, type_name: &TypeName, resources: &mut [Planned]) -> Vec<Conflict> {
-        let ready = resources.iter().filter_map(|planned| match planned {
+        let one = resources.iter().find_map(|planned| match planned {
             Planned::Ready(ready) if ready.id.type_name == *type_name => Some(ready),
             _ => None,
         });
-        let Some(longest) = ready.max_by_key(|ready| ready.limits.deadline) else { return Vec::new() };
-        match self.conflicts_of_type(longest).await {
+        let Some(one) = one else { return Vec::new() };
+        match self.conflicts_of_type(one).await {
             Ok(conflicts) => conflicts,
             Err(failure) => {
                 for planned in resources.iter_mut() {
@@ -100,7 +100,7 @@ impl Inspection<'_> {
         }
     }
 
-    /// Conflicts within the type of `ready`, under its deadline.
+    /// Conflicts within the type of `ready`.
     async fn conflicts_of_type(&self, ready: &Ready) -> Result<Vec<Conflict>, Failed> {
         let mut attempt = self.attempt(ready).await?;
         let conflicts = self.groups.conflicts(&mut attempt, &ready.id.type_name, &Reason::default()).await;

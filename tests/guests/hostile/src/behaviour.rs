@@ -56,6 +56,8 @@ words! {
     Act {
         /// Run for ever.
         Spin = "spin",
+        /// Run for three seconds.
+        Dawdle = "dawdle",
         /// Allocate until it is refused.
         Allocate = "allocate",
         /// Panic, which traps.
