@@ -163,6 +163,17 @@ fn policy_may_narrow_the_arguments_and_a_refusal_says_the_row() {
 }
 
 #[test]
+fn no_row_is_printed_that_would_let_a_module_run_what_it_writes() {
+    let mut context = attempt(Phase::Apply, |grant| {
+        grant.builtin = false;
+        grant.objects.everything.clear();
+        grant.files.write = vec!["/bin/*".parse().unwrap()];
+    });
+    let Err(CallError::Denied(denial)) = context.run(command("/bin/echo", &["hi"])) else { panic!("it ran") };
+    assert_eq!(denial.row, None, "the policy file would not be taken");
+}
+
+#[test]
 fn a_user_comes_with_its_groups() {
     let mut context = attempt(Phase::Apply, |_| ());
     let as_user = |user, group| Command { user, group, ..shell("id -u; id -g; id -G") };
