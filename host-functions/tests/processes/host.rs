@@ -17,10 +17,9 @@ use host_functions::objects::ArgumentsPattern;
 use host_functions::processes::native::ControlGroup;
 use host_functions::rights::{Module, Rights};
 use host_functions::{HostContext, Node, Phase};
-use rustix::thread::{CapabilitySet, CapabilitySets, remove_capability_from_bounding_set, set_capabilities};
 use zeroize::Zeroizing;
 
-use crate::support::{HELPER, lives, mark};
+use crate::support::{give_up_namespaces, lives, mark, runner};
 
 struct Open;
 
@@ -63,7 +62,7 @@ fn attempt(phase: Phase, limit: impl FnOnce(&mut Grant)) -> HostContext {
         assets: [].into(),
         had_secrets: false,
     };
-    let node = Node::open(Path::new("/"), &[]).unwrap().with_helper(HELPER.into());
+    let node = Node::open_with(Path::new("/"), &[], runner()).unwrap();
     let mut context = HostContext::new(Arc::new(node), rights, Arc::new(Secrets), Instant::now() + Duration::from_secs(30));
     context.set_intent(Arc::new(Open), ".runtime-0a".parse().unwrap());
     context.set_phase(phase);
@@ -217,13 +216,7 @@ fn programs_run_in_the_control_group_that_is_on_record() {
 
 #[test]
 fn where_a_query_cannot_be_confined_it_is_refused_unless_policy_accepts_that_in_words() {
-    // What this thread starts can make no namespaces.
-    remove_capability_from_bounding_set(CapabilitySet::SYS_ADMIN).unwrap();
-    let most = CapabilitySet::all() & !CapabilitySet::SYS_ADMIN;
-    let now = rustix::thread::capabilities(None).unwrap();
-    let kept =
-        CapabilitySets { effective: now.effective & most, permitted: now.permitted & most, inheritable: CapabilitySet::empty() };
-    set_capabilities(None, kept).unwrap();
+    give_up_namespaces();
     let error = attempt(Phase::Check, |_| ()).query(shell("echo seen")).unwrap_err();
     let CallError::Unsupported(why) = error else { panic!("{error:?}") };
     assert!(why.contains("making a process namespace") && why.contains("processes { unconfined_queries = true }"), "{why}");
