@@ -138,6 +138,21 @@ impl Attempt {
         self.limit.saturating_sub(self.started.elapsed())
     }
 
+    /// What of the type's capabilities the node offers; empty if the type does not say.
+    ///
+    /// # Errors
+    /// See [`AttemptError`].
+    pub async fn capabilities(&mut self) -> Result<Vec<String>, AttemptError> {
+        const FUNCTION: &str = "capabilities";
+        self.prepare(FUNCTION, Phase::Inspect, None, &Reason::default())?;
+        let answer = self.guest.runtime_module_lifecycle().call_capabilities(&mut self.store).await;
+        let offered = self.answer(FUNCTION, answer.map(Ok))?;
+        if offered.len() > MAX_LIST {
+            return Err(self.broken(FUNCTION, format!("{} capabilities, more than {MAX_LIST}", offered.len())).into());
+        }
+        Ok(offered)
+    }
+
     /// Claims and paths that depend on the node.
     ///
     /// # Errors

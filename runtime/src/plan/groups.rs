@@ -18,6 +18,8 @@ pub struct Groups {
     members: Arc<Mutex<BTreeMap<TypeName, Group>>>,
     /// Types that said `unsupported`: without dynamic claims, and without conflicts.
     silent: Arc<Mutex<(BTreeSet<TypeName>, BTreeSet<TypeName>)>>,
+    /// What the node offers to each type, asked once.
+    offered: Arc<Mutex<BTreeMap<TypeName, Arc<Vec<String>>>>>,
 }
 
 /// Shared with calls that are under way.
@@ -85,6 +87,18 @@ impl Groups {
     /// Whether the type has said that it never has claims that only the node can tell.
     pub(super) fn has_no_safety(&self, type_name: &TypeName) -> bool {
         self.silent().0.contains(type_name)
+    }
+
+    /// What the node offers to the type, if it was asked already.
+    pub(super) fn offered(&self, type_name: &TypeName) -> Option<Arc<Vec<String>>> {
+        self.offered.lock().unwrap_or_else(PoisonError::into_inner).get(type_name).cloned()
+    }
+
+    /// Keeps what the node offers to the type.
+    pub(super) fn note_offered(&self, type_name: &TypeName, offered: Vec<String>) -> Arc<Vec<String>> {
+        let offered = Arc::new(offered);
+        self.offered.lock().unwrap_or_else(PoisonError::into_inner).insert(type_name.clone(), Arc::clone(&offered));
+        offered
     }
 
     /// Claims and paths of `ready` that depend on the node; none if its type has none ever.

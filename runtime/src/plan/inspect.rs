@@ -64,6 +64,7 @@ impl Inspection<'_> {
     }
 
     async fn safety(&self, ready: &Ready) -> Result<Safety, Failed> {
+        self.offers_what_is_needed(ready).await?;
         if self.groups.has_no_safety(&ready.id.type_name) {
             return Ok(Safety::default());
         }
@@ -75,6 +76,23 @@ impl Inspection<'_> {
         match policy::outside(&ready.id.type_name, ready.module.digest(), &wants, &ready.rights.grant) {
             Some(refusal) => Err(refusal.into()),
             None => Ok(safety),
+        }
+    }
+
+    /// Fails if the type says what the node offers, and the resource needs more.
+    async fn offers_what_is_needed(&self, ready: &Ready) -> Result<(), Failed> {
+        let type_name = &ready.id.type_name;
+        let offered = match self.groups.offered(type_name) {
+            Some(offered) => offered,
+            None => {
+                let mut attempt = self.attempt(ready).await?;
+                let offered = attempt.capabilities().await;
+                self.groups.note_offered(type_name, believed(offered, &mut attempt)?)
+            }
+        };
+        match ready.capabilities.iter().find(|needed| !offered.is_empty() && !offered.contains(needed)) {
+            Some(needed) => Err(Failed::lacking(needed)),
+            None => Ok(()),
         }
     }
 
@@ -151,6 +169,11 @@ impl Failed {
 
     fn refused(message: String, hint: Option<String>) -> Self {
         Self { outcome: Outcome::Refused, attribute: None, message, hint, limit: None }
+    }
+
+    fn lacking(capability: &str) -> Self {
+        let message = format!("this node does not offer `{}`, which it needs", escape(capability));
+        Self { outcome: Outcome::Failed, attribute: None, message, hint: None, limit: None }
     }
 
     fn beyond(claim: &Claim) -> Self {
