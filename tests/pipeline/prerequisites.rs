@@ -84,21 +84,3 @@ fn an_object_that_only_needed_the_action_is_unchanged_and_nobody_is_refreshed_af
     assert!(of(&report, "bell.a").changes.is_empty());
     assert_eq!(scene.ledger().obligations, [""; 0], "a shared action changes no object");
 }
-
-#[test]
-fn what_the_node_tells_of_a_resource_is_looked_at_again_before_its_action() {
-    let scene = scene();
-    let moved = scene.node("/srv/b.moved");
-    let watch: runtime::journal::Observer = Arc::new(move |moment, entry| {
-        let is_first = entry.resource.as_ref().is_some_and(|id| id.to_string() == "bell.a");
-        if moment == Moment::AfterDurable && is_first && entry.event == Event::Intent(IntentEvent::Intended) {
-            fs::write(&moved, "").unwrap();
-        }
-    });
-    let mut request = scene.request("site", RunMode::Apply);
-    request.parallelism = 1;
-    let report = run::apply_watched(&request, &Recorder::default(), Some(watch)).unwrap();
-    let failure = of(&report, "bell.b").failure.as_ref().unwrap();
-    assert_eq!(failure.message, "what it holds on this node has changed since the run began: run again");
-    assert!(scene.ledger().intents.iter().all(|intent| intent.resource != "bell.b"), "nothing was done for it");
-}
