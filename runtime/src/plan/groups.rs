@@ -26,7 +26,7 @@ pub struct Groups {
 type Group = Arc<Members>;
 
 /// Resources of one type.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 struct Members {
     /// With their desired states, by address.
     declared: Vec<(ResourceId, Json)>,

@@ -57,8 +57,8 @@ pub(super) fn would_meet(grant: &Grant, missing: &BTreeSet<Want>) -> Option<Stri
     let (mut new_writes, mut new_programs): (Vec<PathPattern>, Vec<NamePattern>) = (Vec::new(), Vec::new());
     for want in missing {
         match want {
-            Want::Path { access: Access::Write, path } => new_writes.extend(pattern(&path.0).parse().ok()),
-            Want::Object { domain: Domain::Process, name, .. } => new_programs.extend(name.parse().ok()),
+            Want::Path { access: Access::Write, path } => new_writes.extend(pattern(&path.0).parse::<PathPattern>().ok()),
+            Want::Object { domain: Domain::Process, name, .. } => new_programs.extend(name.parse::<NamePattern>().ok()),
             Want::Path { .. } | Want::Object { .. } | Want::Hold { .. } => {}
         }
     }

@@ -318,7 +318,7 @@ fn modules_for_recovery_are_those_that_policy_lets_run() {
 #[test]
 fn real_distributions_select_what_they_ship() {
     let builtins = builtin_modules(&Policy::default(), &ENGINE).unwrap();
-    let type_name = "package".parse().unwrap();
+    let type_name: TypeName = "package".parse().unwrap();
     let described = builtins.providers[&type_name].values().map(|admitted| admitted.provider.description());
     let candidates = candidates_of(described);
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/support/os-release");
