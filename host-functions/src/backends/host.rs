@@ -112,6 +112,7 @@ mod tests {
     use std::pin::Pin;
     use std::sync::Arc;
     use std::sync::atomic::Ordering;
+    use std::time::Duration;
 
     use super::super::{Backend, BackendAnswer, Selected};
     use super::*;
