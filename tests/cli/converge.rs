@@ -343,10 +343,13 @@ fn a_program_of_the_nodes_owner_prints_a_fact() {
     for name in ["root/bin/sh", script] {
         std::fs::set_permissions(node.path(name), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     }
-    node.write("site.hcl", "resource \"file\" \"a\" {\n  path    = \"/etc/row\"\n  content = \"${facts.custom.rack.row}\"\n}\n");
+    node.write(
+        "site.hcl",
+        "resource \"file\" \"a\" {\n  path    = \"/etc/row\"\n  content = \"row ${facts.custom.rack.row}\"\n}\n",
+    );
     node.run(&["compile", "site.hcl", "-o", "site.wasm.tar"]).success();
     node.run(&["apply", "site.wasm.tar"]).success();
-    assert_eq!(node.read("root/etc/row"), "4");
+    assert_eq!(node.read("root/etc/row"), "row 4");
     assert_eq!(node.run(&["facts", "custom.rack.row"]).success().stdout, "4\n");
     node.write(script, "#!/bin/sh\nexit 3\n");
     let refused = node.run(&["apply", "site.wasm.tar"]).to_string();
