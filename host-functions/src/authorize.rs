@@ -8,8 +8,8 @@ use std::fmt;
 
 use crate::assets::policy::Use;
 use crate::call::HostCall;
-use crate::grant::Access;
-use crate::objects::{Domain, Interface};
+use crate::grant::{Access, Grant};
+use crate::objects::{ArgumentsPattern, Domain, Interface};
 use crate::phase::{Phase, Reach};
 use crate::processes::policy::Verb;
 use crate::rights::Rights;
@@ -240,7 +240,7 @@ impl Denial {
     }
 
     pub(crate) fn new(standing: &Standing<'_>, call: &HostCall, rule: Rule) -> Self {
-        let row = row(&standing.rights.module, &rule);
+        let row = row(&standing.rights.module, &rule).filter(|_| !would_write_what_runs(&standing.rights.grant, &rule));
         Self { call: call.name(), subject: call.subject(), changes: call.changes(), rule, row }
     }
 }
@@ -267,6 +267,22 @@ fn row(module: &crate::rights::Module, rule: &Rule) -> Option<String> {
         _ => return None,
     };
     Some(format!("module \"{}\" {{\n  digest = \"{}\"\n  {setting}\n}}", module.name, module.digest))
+}
+
+/// Whether to lift `rule` would let a module run what it may write, which no policy file can say.
+fn would_write_what_runs(grant: &Grant, rule: &Rule) -> bool {
+    let is_written = |program: &str| grant.files.write.iter().any(|pattern| pattern.matches(program.as_bytes()));
+    let is_run = |path: &[u8]| {
+        let mut programs = grant.objects.commands.values().flatten().map(ArgumentsPattern::program);
+        std::str::from_utf8(path).is_ok_and(|path| programs.any(|program| program.matches(path)))
+    };
+    !grant.builtin
+        && match rule {
+            Rule::CommandNotGranted { arguments, .. } => arguments.first().and_then(Option::as_deref).is_some_and(is_written),
+            Rule::ObjectNotGranted { domain: Domain::Process, name, .. } => is_written(name),
+            Rule::NotGranted { access: Access::Write, path, .. } => is_run(path),
+            _ => false,
+        }
 }
 
 /// The setting that grants doing this with the object `name`.

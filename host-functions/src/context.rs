@@ -138,6 +138,13 @@ impl HostContext {
         self.deadline = deadline;
     }
 
+    /// Moves the deadline of the provider by what was spent on something that is not this attempt's own.
+    pub fn put_off_backend(&mut self, by: Duration) {
+        if let Some(backend) = &mut self.backend {
+            backend.put_off(by);
+        }
+    }
+
     /// The moment after which host calls fail.
     pub fn deadline(&self) -> Instant {
         self.deadline

@@ -49,6 +49,7 @@ pub fn with_digest(digest: &ComponentDigest) -> Option<&'static Builtin> {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests look at the source")]
 mod tests {
     use std::path::Path;
 
@@ -66,6 +67,53 @@ mod tests {
         let mut listed: Vec<&str> = all().iter().map(|builtin| builtin.name).collect();
         listed.sort_unstable();
         assert_eq!(listed, folders, "a resource type is a folder under `modules/` and a line in `modules/builtin.list`");
+    }
+
+    /// Code that every type and every provider goes through.
+    const SHARED: [&str; 12] = [
+        "acquire",
+        "apply",
+        "compile",
+        "engine",
+        "journal",
+        "manifest",
+        "plan",
+        "providers",
+        "receipt",
+        "relations.rs",
+        "run",
+        "store",
+    ];
+
+    /// Names of types and providers as code would write them.
+    fn quoted_names() -> Vec<String> {
+        let names: Vec<&str> = all().iter().map(|builtin| builtin.name).collect();
+        let of_type = |name: &str, other: &str| other.strip_prefix(name)?.strip_prefix('_').map(str::to_owned);
+        let providers: Vec<String> =
+            names.iter().flat_map(|name| names.iter().filter_map(move |other| of_type(name, other))).collect();
+        names.into_iter().map(str::to_owned).chain(providers).map(|name| format!("\"{name}\"")).collect()
+    }
+
+    fn assert_names_none(path: &Path, names: &[String]) {
+        if path.is_dir() {
+            let entries = std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path());
+            return entries.filter(|path| !path.ends_with("tests")).for_each(|path| assert_names_none(&path, names));
+        }
+        if ["tests.rs", "testing.rs"].iter().any(|end| path.to_string_lossy().ends_with(end)) {
+            return;
+        }
+        let text = std::fs::read_to_string(path).unwrap();
+        let code = text.split("mod tests {").next().unwrap_or_default();
+        let found: Vec<&String> = names.iter().filter(|name| code.contains(*name)).collect();
+        assert_eq!(found, [""; 0], "{} matches on the name of a type or a provider", path.display());
+    }
+
+    #[test]
+    fn nothing_that_serves_every_type_names_one() {
+        let names = quoted_names();
+        assert!(names.contains(&"\"file\"".to_owned()) && names.contains(&"\"apt\"".to_owned()), "{names:?}");
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        SHARED.iter().for_each(|part| assert_names_none(&source.join(part), &names));
     }
 
     #[test]

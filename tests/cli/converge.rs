@@ -334,6 +334,29 @@ fn facts_whole_and_in_part() {
 }
 
 #[test]
+fn a_program_of_the_nodes_owner_prints_a_fact() {
+    let node = node();
+    let busybox = std::fs::read("/bin/busybox").expect("this test needs Debian's package `busybox-static`");
+    let script = "root/etc/runtime/facts.d/rack.sh";
+    node.write("root/bin/sh", busybox);
+    node.write(script, "#!/bin/sh\necho '{\"row\": 4}'\n");
+    for name in ["root/bin/sh", script] {
+        std::fs::set_permissions(node.path(name), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    node.write(
+        "site.hcl",
+        "resource \"file\" \"a\" {\n  path    = \"/etc/row\"\n  content = \"row ${facts.custom.rack.row}\"\n}\n",
+    );
+    node.run(&["compile", "site.hcl", "-o", "site.wasm.tar"]).success();
+    node.run(&["apply", "site.wasm.tar"]).success();
+    assert_eq!(node.read("root/etc/row"), "row 4");
+    assert_eq!(node.run(&["facts", "custom.rack.row"]).success().stdout, "4\n");
+    node.write(script, "#!/bin/sh\nexit 3\n");
+    let refused = node.run(&["apply", "site.wasm.tar"]).to_string();
+    assert!(refused.contains("`/etc/runtime/facts.d/rack.sh` is a program that ended with code 3"), "{refused}");
+}
+
+#[test]
 fn facts_of_this_node_compile_for_it() {
     let node = node();
     let facts = node.run(&["facts"]).success();

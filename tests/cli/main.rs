@@ -1,6 +1,7 @@
 //! The program from outside: what is typed, what comes back, with which exit code. One file a subject.
 #![allow(clippy::disallowed_methods, reason = "a test reads and writes its own scratch folder")]
 
+mod again;
 mod blocks;
 mod bundle;
 mod compile;

@@ -8,7 +8,7 @@ use testkit::TestNode;
 use crate::node;
 
 /// A node with a shell and the usual small programs in its root, and `site.wasm.tar` from `manifest`.
-fn compiled(manifest: &str) -> TestNode {
+pub(crate) fn compiled(manifest: &str) -> TestNode {
     let node = node();
     let busybox = std::fs::read("/bin/busybox")
         .expect("these tests need a static busybox at /bin/busybox: Debian's package `busybox-static`");
@@ -31,26 +31,26 @@ fn plan(node: &TestNode) -> testkit::CommandOutput {
     node.run(&["plan", "site.wasm.tar"])
 }
 
-fn apply(node: &TestNode) -> testkit::CommandOutput {
+pub(crate) fn apply(node: &TestNode) -> testkit::CommandOutput {
     node.run(&["apply", "site.wasm.tar"])
 }
 
 /// That the output has this text.
 #[track_caller]
-fn says(output: &testkit::CommandOutput, text: &str) {
+pub(crate) fn says(output: &testkit::CommandOutput, text: &str) {
     let all = output.to_string();
     assert!(all.contains(text), "`{text}` is not in\n{all}");
 }
 
 /// Whether a process lives that has `mark` as an argument.
-fn lives(mark: &str) -> bool {
+pub(crate) fn lives(mark: &str) -> bool {
     std::fs::read_dir("/proc").unwrap().filter_map(Result::ok).any(|entry| {
         let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
         line.split(|byte| *byte == 0).any(|argument| argument == mark.as_bytes())
     })
 }
 
-fn wait_until(mark: &str, living: bool) {
+pub(crate) fn wait_until(mark: &str, living: bool) {
     let until = Instant::now() + Duration::from_secs(20);
     while lives(mark) != living {
         assert!(
@@ -63,7 +63,7 @@ fn wait_until(mark: &str, living: bool) {
 }
 
 /// Seconds to sleep that no other process sleeps.
-fn mark(test: u32) -> String {
+pub(crate) fn mark(test: u32) -> String {
     format!("7{test}{}", std::process::id())
 }
 

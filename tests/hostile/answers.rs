@@ -1,7 +1,7 @@
 //! Guests whose answers break the contract: they end as if they had trapped.
 
 use runtime::model::report::{Outcome, Phase};
-use testkit::scene::{error_code, tell};
+use testkit::scene::{error_code, of, tell};
 
 use crate::stage::{apply, manifest, manifest_with, scene};
 
@@ -65,4 +65,31 @@ fn a_claim_that_only_the_node_tells_conflicts_like_any_other() {
     let told = tell(&error);
     assert!(error_code(&error) == 4 && told.contains("`file.neighbour`") && told.contains("`hostile.it`"), "{told}");
     assert_eq!(scene.exact(), before);
+}
+
+#[test]
+fn what_the_node_does_not_offer_to_its_type_ends_it_before_anything_is_checked() {
+    let ended = apply(&manifest("need-more@validate"));
+    assert_eq!((ended.it().outcome, ended.failure().phase), (Outcome::Failed, Phase::Inspect), "{:?}", ended.it());
+    assert_eq!(ended.failure().message, "this node does not offer `files.read`, which it needs");
+    ended.assert_nothing_changed();
+    ended.assert_others_converge();
+}
+
+#[test]
+fn a_conflict_that_comes_about_in_the_run_refuses_the_change_before_its_intent() {
+    let scene = scene();
+    let flag = "resource \"file\" \"flag\" {\n  path    = \"/srv/scratch/flag\"\n  content = \"x\"\n}\n";
+    let behaviour = "conflict-with-other@composition-conflicts";
+    let it = manifest_with("/srv/scratch/it", "/srv/scratch/flag", behaviour, "require = [file.flag]");
+    scene.compile("site", &(it + flag));
+    let report = scene.apply("site");
+    let it = of(&report, "hostile.it");
+    let failure = it.failure.as_ref().unwrap_or_else(|| panic!("it did not fail: {it:?}"));
+    assert_eq!((it.outcome, failure.phase), (Outcome::Refused, Phase::Inspect), "{failure:?}");
+    assert_eq!(failure.message, "it does not go with the other one");
+    assert_eq!(of(&report, "file.flag").outcome, Outcome::Changed, "what went before is not undone");
+    assert!(scene.ledger().intents.iter().all(|intent| intent.resource != "hostile.it"));
+    let error = scene.try_apply("site").unwrap_err();
+    assert_eq!(error_code(&error), 4, "from then on it refuses the run: {}", tell(&error));
 }

@@ -52,6 +52,51 @@ fn one_that_spins_after_its_change_leaves_an_unknown_outcome_which_the_next_run_
     ended.scene.ledger().assert_settled();
 }
 
+/// Two of one type. The second dawdles for three seconds whenever its type is asked for conflicts.
+fn slow_composition(first: &str, second: &str) -> String {
+    format!(
+        r#"
+resource "hostile" "it" {{
+  path  = "/srv/scratch/it"
+  other = "/srv/secret/kept"
+  meta {{ timeout = "{first}" }}
+}}
+
+resource "hostile" "slow" {{
+  path      = "/srv/scratch/neighbour"
+  other     = "/srv/secret/kept"
+  behaviour = "dawdle@composition-conflicts"
+  meta {{ timeout = "{second}" }}
+}}
+"#
+    )
+}
+
+#[test]
+fn conflicts_are_told_under_the_longest_deadline_of_the_type_before_checks_and_before_a_change() {
+    let scene = crate::stage::scene();
+    scene.compile("site", &slow_composition("2s", "60s"));
+    let since = Instant::now();
+    let report = scene.apply("site");
+    let it = testkit::scene::of(&report, "hostile.it");
+    assert_eq!(it.outcome, Outcome::Changed, "its own deadline stands still meanwhile: {it:?}");
+    assert_eq!(testkit::scene::of(&report, "hostile.slow").outcome, Outcome::Unchanged);
+    assert!(since.elapsed() >= Duration::from_secs(6), "it was asked twice");
+    scene.ledger().assert_settled();
+}
+
+#[test]
+fn conflicts_that_take_longer_than_any_deadline_of_the_type_end_it() {
+    let scene = crate::stage::scene();
+    scene.compile("site", &slow_composition("1s", "2s"));
+    let report = scene.apply("site");
+    for id in ["hostile.it", "hostile.slow"] {
+        let failure = testkit::scene::of(&report, id).failure.clone().unwrap();
+        assert_eq!((failure.phase, failure.limit.as_deref()), (Phase::Inspect, Some("deadline 2000ms")), "{id}: {failure:?}");
+    }
+    assert!(!scene.node("/srv/scratch/it").exists());
+}
+
 #[test]
 fn policy_may_shorten_the_deadline() {
     let mut scene = crate::stage::scene();

@@ -79,3 +79,15 @@ fn a_package_file_from_the_manifest_is_installed() {
     assert_eq!(on.machine.read("/usr/share/other/version"), "1.0\n");
     let _ = on.site("plan", &["--detailed-exitcode"]).success();
 }
+
+#[test]
+fn what_is_installed_selects_nothing() {
+    let on = On::new(Manager::Apk);
+    on.machine.shell("rm -f /etc/os-release");
+    on.machine.write("/etc/os-release", "ID=debian\n");
+    on.compile("resource \"package\" \"demo\" {\n  name = \"demo\"\n}\n", &[]);
+    for command in ["plan", "apply"] {
+        let finished = on.site(command, &[]).exits_with(1);
+        assert!(finished.stdout.contains("package.demo: failed") && finished.stdout.contains("provider apt]"), "{finished}");
+    }
+}

@@ -6,6 +6,7 @@ mod claims;
 mod converge;
 mod deferred;
 mod drift;
+mod inspection;
 mod noop;
 mod order;
 mod outputs;

@@ -3,6 +3,7 @@
 use std::fs;
 
 use runtime::model::report::{EffectClass, Outcome, Phase, Report};
+use serde_json::json;
 use testkit::scene::{exit_code, of, tell};
 use testkit::{Scene, guests};
 
@@ -258,6 +259,33 @@ fn what_a_provider_adds_is_claimed_as_well() {
     let told =
         refused(&format!("{}resource \"file\" \"f\" {{\n  path    = \"/srv/it.label\"\n  content = \"x\"\n}}\n", manifest("")));
     assert!(told.contains("both manage the path `/srv/it.label`"), "{told}");
+}
+
+#[test]
+fn whatever_the_catalog_says_otherwise_of_a_provider_is_refused() {
+    let scene = scene();
+    scene.compile("site", &options("label = \"a label\""));
+    let changes = [
+        ("/providers/gadget/shelf/schema_version", json!(7), "schema version 7"),
+        ("/resources/0/backends/candidates/shelf/compiled/options", json!({"nonsense": true}), "`gadget.it`"),
+        (
+            "/resources/0/backends/candidates/shelf/compiled/semantics/capabilities",
+            json!(["files.fold"]),
+            "other meaning of a provider's options for `gadget.it`",
+        ),
+        (
+            "/resources/0/backends/candidates/shelf/compiled/beyond/affected_paths",
+            json!(["/srv/other"]),
+            "other claims, effects or affected paths of a provider for `gadget.it`",
+        ),
+    ];
+    for (pointer, value, words) in changes {
+        testkit::tamper(&scene.bundle("site"), &scene.bundle("changed"), |catalog| {
+            *catalog.pointer_mut(pointer).unwrap_or_else(|| panic!("{pointer} is not there")) = value;
+        });
+        let told = tell(&scene.try_noop("changed").unwrap_err());
+        assert!(told.contains(words), "{pointer}: {told}");
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "makes folders and processes of its own, and kills those")]
 
 mod concurrent;
+mod deadline;
 mod killed_at_events;
 mod killed_at_random;
 mod lost_refresh;

@@ -112,6 +112,7 @@ mod tests {
     use std::pin::Pin;
     use std::sync::Arc;
     use std::sync::atomic::Ordering;
+    use std::time::Duration;
 
     use super::super::{Backend, BackendAnswer, Selected};
     use super::*;
@@ -150,6 +151,10 @@ mod tests {
 
         fn context(&mut self) -> Option<&mut HostContext> {
             Some(&mut self.own)
+        }
+
+        fn put_off(&mut self, by: Duration) {
+            self.own.set_deadline(self.own.deadline() + by);
         }
     }
 

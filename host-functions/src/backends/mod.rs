@@ -9,7 +9,7 @@ pub(crate) mod policy;
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::bindings::runtime::host::backend_types::{BackendError, Interrupted, Outcome};
 use crate::context::HostContext;
@@ -82,4 +82,7 @@ pub trait Backend: Send {
 
     /// The host's side of its own calls, once it has been called.
     fn context(&mut self) -> Option<&mut HostContext>;
+
+    /// Moves its deadline: so much time was spent on something that is not the attempt's own.
+    fn put_off(&mut self, by: Duration);
 }

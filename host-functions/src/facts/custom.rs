@@ -1,18 +1,22 @@
-//! `custom.*`: facts of the node's owner, from JSON and YAML files in a folder of the node.
+//! `custom.*`: facts of the node's owner, from JSON and YAML files and from programs in a folder of the node.
 //!
-//! `NAME.json`, `NAME.yaml` or `NAME.yml` is the fact `custom.NAME`, whatever value it holds. Such facts decide what is done to the node, so a
-//! file that somebody else could have written is refused, and so is one that is broken: to go on without a fact would be to go on with another.
-//! Programs that print facts are not run here.
+//! `NAME.json`, `NAME.yaml` or `NAME.yml` is the fact `custom.NAME`, whatever value it holds; any other file is a program that prints one. Such facts
+//! decide what is done to the node, so a file that somebody else could have written is refused, and so is one that is broken: to go on without a
+//! fact would be to go on with another.
 
 use std::io;
+use std::time::Instant;
 
+use rustix::fd::OwnedFd;
 use rustix::fs::{Dir, FileType, Mode, OFlags};
 use serde_json::{Map, Value as Json};
 
 use super::MAX_FILE;
+use super::program::{self, Unasked};
 use crate::error::CallError;
 use crate::node::Root;
 use crate::node::resolve::{self, Target};
+use crate::processes::native::{RunError, Runner};
 use crate::text::{escape_bytes, needs_escape};
 
 /// The folder, on the node.
@@ -42,6 +46,15 @@ pub enum CustomError {
         #[source]
         source: CallError,
     },
+    /// A program cannot be run.
+    #[error("the custom fact `{path}` is a program that cannot be run here as one that changes nothing")]
+    Run {
+        /// On the node, escaped.
+        path: String,
+        /// Why.
+        #[source]
+        source: RunError,
+    },
     /// A file is not a fact.
     #[error("the custom fact `{path}` {what}")]
     Refused {
@@ -52,14 +65,26 @@ pub enum CustomError {
     },
 }
 
-/// The custom facts of the node by name.
-pub(super) fn gather(root: &Root) -> Result<Map<String, Json>, CustomError> {
+/// The custom facts of the node by name. Programs are run one after the other.
+pub(super) fn gather(root: &Root, runner: &Runner) -> Result<Map<String, Json>, CustomError> {
     let mut facts = Map::new();
+    let until = Instant::now() + program::ALL_TIME;
     for name in names(root).map_err(CustomError::Folder)? {
         let path = format!("{FOLDER}/{}", escape_bytes(&name));
         let refused = |what: String| CustomError::Refused { path: path.clone(), what };
         let (fact, format) = fact_name(&name).map_err(refused)?;
-        let content = read(root, &name).map_err(|error| error.at(&path))?;
+        let file = open(root, &name).map_err(|error| error.at(&path))?;
+        let content = match format {
+            Format::Json | Format::Yaml => read(file).map_err(|error| error.at(&path))?,
+            Format::Printed if file.mode.intersects(Mode::XUSR | Mode::XGRP | Mode::XOTH) => {
+                program::ask(root, runner, &file.path, until).map_err(|error| error.at(&path))?
+            }
+            Format::Printed => {
+                let what = "ends in neither `.json`, `.yaml` nor `.yml`, and cannot be executed: rename it, `chmod +x` it, or move it out of the folder";
+                return Err(refused(what.to_owned()));
+            }
+        };
+        let content = String::from_utf8(content).map_err(|_| refused("is not UTF-8".to_owned()))?;
         let value = parse(&content, format).map_err(refused)?;
         if facts.insert(fact.to_owned(), value).is_some() {
             return Err(refused(format!("is the second file for `custom.{fact}`: keep one of them")));
@@ -68,11 +93,13 @@ pub(super) fn gather(root: &Root) -> Result<Map<String, Json>, CustomError> {
     Ok(facts)
 }
 
-/// How a file is written.
+/// How a fact is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
     Json,
     Yaml,
+    /// As JSON, by a program.
+    Printed,
 }
 
 /// The names in the folder, sorted; none if there is no such folder. Hidden ones are those of editors.
@@ -101,63 +128,72 @@ fn names(root: &Root) -> Result<Vec<Vec<u8>>, CallError> {
 
 /// The name of the fact in a file of this name.
 fn fact_name(file: &[u8]) -> Result<(&str, Format), String> {
-    let parts = std::str::from_utf8(file).ok().and_then(|name| name.rsplit_once('.'));
-    let (stem, format) = match parts {
-        Some((stem, "json")) => (stem, Format::Json),
-        Some((stem, "yaml" | "yml")) => (stem, Format::Yaml),
-        _ => return Err("ends in neither `.json`, `.yaml` nor `.yml`: rename it, or move it out of the folder".to_owned()),
+    let name = std::str::from_utf8(file).unwrap_or_default();
+    let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
+    let format = match ending {
+        "json" => Format::Json,
+        "yaml" | "yml" => Format::Yaml,
+        _ => Format::Printed,
     };
     let begins = stem.starts_with(|first: char| first.is_ascii_lowercase());
     let is_part = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
-    match begins && stem.bytes().all(is_part) && stem.len() <= 63 {
+    match begins && stem.bytes().all(is_part) && stem.len() <= 63 && ending.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         true => Ok((stem, format)),
         false => Err("has a name that no fact can have: lower-case letters, digits and `_`, beginning with a letter".to_owned()),
     }
 }
 
-/// Why a file gives no content.
-enum ReadError {
-    Call(CallError),
-    Others(String),
-}
-
-impl ReadError {
+impl Unasked {
     fn at(self, path: &str) -> CustomError {
+        let path = path.to_owned();
         match self {
-            ReadError::Call(source) => CustomError::Read { path: path.to_owned(), source },
-            ReadError::Others(what) => CustomError::Refused { path: path.to_owned(), what },
+            Unasked::Call(source) => CustomError::Read { path, source },
+            Unasked::Run(source) => CustomError::Run { path, source },
+            Unasked::Refused(what) => CustomError::Refused { path, what },
         }
     }
 }
 
-/// The content of a file that only root, or whoever runs the program, can have written.
-fn read(root: &Root, name: &[u8]) -> Result<String, ReadError> {
-    let path = [FOLDER.as_bytes(), b"/", name].concat();
-    let doing = "reading it";
-    let target = resolve::open(root, &path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY).map_err(ReadError::Call)?;
-    let Target::Opened { fd, .. } = target else { return Err(ReadError::Call(CallError::NotFound)) };
-    let stat = rustix::fs::fstat(&fd).map_err(|errno| ReadError::Call(CallError::system(errno, doing)))?;
-    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-        return Err(ReadError::Call(CallError::WrongKind("it is not a regular file".to_owned())));
-    }
-    let others = Mode::from_raw_mode(stat.st_mode).intersects(Mode::WGRP | Mode::WOTH);
-    if others || (stat.st_uid != 0 && stat.st_uid != root.run_as().0) {
-        return Err(ReadError::Others("could have been written by others: give it to root, and `chmod go-w` it".to_owned()));
-    }
-    let mut content = Vec::new();
-    let read = io::Read::read_to_end(&mut io::Read::take(std::fs::File::from(fd), MAX_FILE + 1), &mut content);
-    read.map_err(|error| ReadError::Call(CallError::Other(format!("{doing}: {}", error.kind()))))?;
-    if content.len() as u64 > MAX_FILE {
-        return Err(ReadError::Others(format!("has more than {MAX_FILE} bytes")));
-    }
-    String::from_utf8(content).map_err(|_| ReadError::Others("is not UTF-8".to_owned()))
+/// A file that only root, or whoever runs the program, can have written.
+struct File {
+    fd: OwnedFd,
+    /// Without symbolic links.
+    path: Vec<u8>,
+    mode: Mode,
 }
 
-/// The value in a file. Messages have the place and not the text.
+fn open(root: &Root, name: &[u8]) -> Result<File, Unasked> {
+    let path = [FOLDER.as_bytes(), b"/", name].concat();
+    let target = resolve::open(root, &path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY).map_err(Unasked::Call)?;
+    let Target::Opened { fd, path } = target else { return Err(Unasked::Call(CallError::NotFound)) };
+    let stat = rustix::fs::fstat(&fd).map_err(|errno| Unasked::Call(CallError::system(errno, "reading it")))?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        return Err(Unasked::Call(CallError::WrongKind("it is not a regular file".to_owned())));
+    }
+    let mode = Mode::from_raw_mode(stat.st_mode);
+    if mode.intersects(Mode::WGRP | Mode::WOTH) || !resolve::is_trusted_owner(root, stat.st_uid) {
+        return Err(Unasked::Refused("could have been written by others: give it to root, and `chmod go-w` it".to_owned()));
+    }
+    Ok(File { fd, path, mode })
+}
+
+fn read(file: File) -> Result<Vec<u8>, Unasked> {
+    let mut content = Vec::new();
+    let read = io::Read::read_to_end(&mut io::Read::take(std::fs::File::from(file.fd), MAX_FILE + 1), &mut content);
+    read.map_err(|error| Unasked::Call(CallError::Other(format!("reading it: {}", error.kind()))))?;
+    match content.len() as u64 > MAX_FILE {
+        true => Err(Unasked::Refused(format!("has more than {MAX_FILE} bytes"))),
+        false => Ok(content),
+    }
+}
+
+/// The value of a text. Messages have the place and not the text.
 fn parse(content: &str, format: Format) -> Result<Json, String> {
     let value = match format {
         Format::Json => serde_json::from_str(content)
             .map_err(|error| format!("is not JSON: see line {}, column {}", error.line(), error.column()))?,
+        Format::Printed => serde_json::from_str(content)
+            .map_err(|error| format!("prints what is not JSON: see line {}, column {}", error.line(), error.column()))?,
         Format::Yaml => serde_saphyr::from_str(content).map_err(|error| match error.location() {
             Some(place) => format!("is not YAML that can be a fact: see line {}, column {}", place.line(), place.column()),
             None => "is not YAML that can be a fact".to_owned(),
@@ -199,6 +235,11 @@ mod tests {
     use super::super::tests::root_with;
     use super::*;
 
+    /// Of a root without programs, which `host-functions/tests/processes/facts.rs` has.
+    fn gather(root: &Root) -> Result<Map<String, Json>, CustomError> {
+        super::gather(root, &Runner::this_program())
+    }
+
     fn refusal(name: &str, content: &str) -> String {
         let (_folder, root) = root_with(&[(&format!("etc/runtime/facts.d/{name}"), content)]);
         gather(&root).expect_err(name).to_string()
@@ -227,7 +268,8 @@ mod tests {
         let yaml = refusal("a.yaml", "a: [hunter2\nb: 1\n");
         assert!(yaml.starts_with("the custom fact `/etc/runtime/facts.d/a.yaml` is not YAML that can be a fact"), "{yaml}");
         assert!(!yaml.contains("hunter2"), "{yaml}");
-        assert!(refusal("a.txt", "x").contains("ends in neither"));
+        assert!(refusal("a.txt", "x").contains("ends in neither") && refusal("a", "x").contains("cannot be executed"));
+        assert!(refusal("a.b.sh", "").contains("a name that no fact can have"));
         assert!(refusal("A.json", "1").contains("a name that no fact can have"));
         assert!(refusal("a.json", &format!("\"{}\"", "x".repeat(MAX_FILE as usize))).contains("more than 65536 bytes"));
         assert!(refusal("a.json", "9007199254740993").contains("beyond 2^53"));

@@ -20,6 +20,7 @@ mod os;
 mod os_release;
 mod package_managers;
 pub(crate) mod policy;
+mod program;
 mod virtualization;
 
 use std::sync::{Arc, OnceLock};
@@ -28,6 +29,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::error::CallError;
 use crate::node::Root;
+use crate::processes::native::Runner;
 use crate::text::escape;
 
 pub use custom::{CustomError, FOLDER as CUSTOM_FOLDER};
@@ -80,11 +82,11 @@ pub struct Facts {
 type Kept = [OnceLock<Option<Json>>; GROUPS.len()];
 
 impl Facts {
-    /// The facts of the node with this root.
+    /// The facts of the node with this root. Its owner's programs are run with `runner`.
     ///
     /// # Errors
-    /// If a file that should tell one is there and cannot be read, or is not what it should be.
-    pub fn of(root: &Arc<Root>) -> Result<Self, FactsError> {
+    /// If a file that should tell one is there and cannot be read or run, or is not what it should be.
+    pub fn of(root: &Arc<Root>, runner: &Runner) -> Result<Self, FactsError> {
         let kernel = rustix::system::uname();
         let mut known = Map::new();
         known.insert("kernel".into(), text(kernel.sysname().to_bytes()));
@@ -92,7 +94,7 @@ impl Facts {
         known.insert("architecture".into(), text(kernel.machine().to_bytes()));
         known.extend(name::hostname(root)?.map(|name| ("hostname".to_owned(), name)));
         known.insert("os".into(), os::gather(root)?);
-        let custom = custom::gather(root)?;
+        let custom = custom::gather(root, runner)?;
         if !custom.is_empty() {
             known.insert("custom".into(), custom.into());
         }
@@ -159,7 +161,7 @@ pub(crate) mod tests {
     #[test]
     fn a_group_is_gathered_when_it_is_asked_for_and_once() {
         let root = Arc::new(Root::open(std::path::Path::new("/")).unwrap());
-        let facts = Facts::of(&root).unwrap();
+        let facts = Facts::of(&root, &Runner::this_program()).unwrap();
         let kept = |facts: &Facts| facts.groups.as_ref().unwrap().1.iter().filter(|group| group.get().is_some()).count();
         assert!(facts.get(["os", "id"]).is_some());
         assert_eq!(kept(&facts), 0, "a plain plan pays for nothing else");
@@ -185,7 +187,7 @@ pub(crate) mod tests {
     #[test]
     fn beneath_another_root_there_are_no_facts_of_what_runs_here() {
         let (_folder, root) = root_with(&[("etc/os-release", "ID=x\n")]);
-        let facts = Facts::of(&root).unwrap();
+        let facts = Facts::of(&root, &Runner::this_program()).unwrap();
         for missing in ["mounts", "network", "virtualization", "hostname", "fqdn", "custom"] {
             assert_eq!(facts.get([missing]), None, "{missing}");
         }

@@ -58,15 +58,23 @@ pub enum NodeError {
 }
 
 impl Node {
-    /// Opens the node whose root is the directory `root`, and gathers the facts that cost nothing. What lies at `protected` (paths as this process sees
+    /// Opens the node whose root is the directory `root`, and gathers the facts that cost nothing, and those of its owner. What lies at `protected` (paths as this process sees
     /// them: its binary, the policy file, the state folder, the code cache), and beneath, is kept from every resource, whether
     /// it exists yet or not.
     ///
     /// # Errors
     /// If the root cannot be opened, the kernel lacks `openat2`, or a fact file or a protected object cannot be looked at.
     pub fn open(root: &Path, protected: &[&Path]) -> Result<Self, NodeError> {
+        Self::open_with(root, protected, Runner::this_program())
+    }
+
+    /// The same, with another executable as the helper that runs programs.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_with(root: &Path, protected: &[&Path], runner: Runner) -> Result<Self, NodeError> {
         let root = Arc::new(Root::open(root).map_err(NodeError::Root)?);
-        let facts = Arc::new(Facts::of(&root).map_err(NodeError::Facts)?);
+        let facts = Arc::new(Facts::of(&root, &runner).map_err(NodeError::Facts)?);
         let accounts = Accounts::of(&root);
         // What runs, runs on the running system alone.
         let running = root.is_system().then(|| Path::new("/"));
@@ -81,16 +89,10 @@ impl Node {
             registry: Registry::default(),
             packages: PackageCache::default(),
             audit: AuditTrail::default(),
-            runner: Runner::this_program(),
+            runner,
         };
         protected.iter().try_for_each(|path| node.protect(path))?;
         Ok(node)
-    }
-
-    /// With another executable as the helper that runs programs; else it is this one.
-    #[must_use]
-    pub fn with_helper(self, helper: std::path::PathBuf) -> Self {
-        Self { runner: Runner::with_helper(helper), ..self }
     }
 
     /// Keeps one more object, and all beneath it, from every resource: one that did not exist when the node was opened.

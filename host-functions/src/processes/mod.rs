@@ -9,6 +9,7 @@ pub mod native;
 pub(crate) mod policy;
 mod start;
 
+pub(crate) use start::ask;
 pub use start::check_health;
 
 pub use command::{Command, MAX_ARGUMENTS, MAX_OUTPUT, MAX_TEXT, MAX_VARIABLES, Text};

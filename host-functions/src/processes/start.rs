@@ -5,14 +5,14 @@ use std::time::Duration;
 use zeroize::Zeroizing;
 
 use super::command::{Command, MAX_OUTPUT, Text};
-use super::native::{Identity, Leftovers, Manner, Order, Report, RunError};
+use super::native::{Identity, Leftovers, Manner, Order, Report, RunError, Runner};
 use crate::context::HostContext;
 use crate::error::{CallError, MAX_ERROR_TEXT};
-use crate::node::Node;
+use crate::node::{Node, Root};
 use crate::text::{cut, escape};
 
-/// Where programs that a health check runs are looked for.
-const HEALTH_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+/// Where programs are looked for by those that the host runs on its own account.
+const OWN_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// Bits that new files do not get when nothing says otherwise.
 const USUAL_UMASK: u32 = 0o022;
@@ -113,18 +113,30 @@ impl HostContext {
     }
 }
 
-/// Runs a health check that a manifest declares, on behalf of no module: with the rights of the run, in an environment with a `PATH` alone.
+/// Runs a health check that a manifest declares, on behalf of no module: with the rights of the run.
 ///
 /// # Errors
 /// If it does not start, or cannot be ended.
 pub fn check_health(node: &Node, command: &[String], timeout: Duration) -> Result<Report, RunError> {
+    node.runner().run(&own_order(node.root(), command, timeout, Manner::Free)?)
+}
+
+/// Runs a program of the node's owner that can change nothing, on behalf of no module.
+///
+/// # Errors
+/// If it does not start, cannot be confined, or cannot be ended.
+pub(crate) fn ask(root: &Root, runner: &Runner, program: String, timeout: Duration) -> Result<Report, RunError> {
+    runner.run(&own_order(root, &[program], timeout, Manner::Confined)?)
+}
+
+/// An order of the host's own, in an environment with a `PATH` alone.
+fn own_order(root: &Root, command: &[String], timeout: Duration, manner: Manner) -> Result<Order, RunError> {
     let bytes = |text: &String| Zeroizing::new(text.clone().into_bytes());
     let lost = |error: CallError| RunError::Helper { doing: "finding the root of the node".to_owned(), why: error.to_string() };
-    let root = node.root();
-    let order = Order {
+    Ok(Order {
         program: command.first().cloned().unwrap_or_default(),
         arguments: command.iter().skip(1).map(bytes).collect(),
-        environment: vec![("PATH".to_owned(), bytes(&HEALTH_PATH.to_owned()))],
+        environment: vec![("PATH".to_owned(), bytes(&OWN_PATH.to_owned()))],
         directory: "/".to_owned(),
         root: if root.is_system() { None } else { Some(root.real_path().map_err(lost)?) },
         identity: None,
@@ -132,11 +144,10 @@ pub fn check_health(node: &Node, command: &[String], timeout: Duration) -> Resul
         stdin: Zeroizing::default(),
         output_limit: MAX_OUTPUT,
         timeout,
-        manner: Manner::Free,
+        manner,
         leftovers: Leftovers::End,
         control_group: None,
-    };
-    node.runner().run(&order)
+    })
 }
 
 fn text(error: &dyn std::error::Error) -> String {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use host_functions::processes::native::{Ended, Identity, Manner, Order};
 
-use crate::support::{HELPER, bytes, confined, lives, mark, order, output, run};
+use crate::support::{HELPER, bytes, confined, lives, mark, order, output, put_busybox, run};
 
 /// A folder of the test that a confined program sees too: its `/tmp` is another one.
 fn visible_folder() -> tempfile::TempDir {
@@ -117,8 +117,7 @@ fn a_confined_program_of_another_root_sees_that_root() {
     for name in ["bin", "proc", "dev", "tmp", "etc"] {
         std::fs::create_dir(root.join(name)).unwrap();
     }
-    std::fs::copy("/bin/busybox", root.join("bin/busybox"))
-        .expect("this test needs a static busybox at /bin/busybox: Debian's package `busybox-static`");
+    put_busybox(&root);
     let script = "busybox=/bin/busybox; $busybox ls /; $busybox touch /etc/x || echo denied; $busybox touch /tmp/x && echo own";
     let order = order("/bin/busybox", &["sh", "-c", script]);
     let report = run(&Order { manner: Manner::Confined, root: Some(root.clone()), ..order });

@@ -17,10 +17,9 @@ use host_functions::objects::ArgumentsPattern;
 use host_functions::processes::native::ControlGroup;
 use host_functions::rights::{Module, Rights};
 use host_functions::{HostContext, Node, Phase};
-use rustix::thread::{CapabilitySet, CapabilitySets, remove_capability_from_bounding_set, set_capabilities};
 use zeroize::Zeroizing;
 
-use crate::support::{HELPER, lives, mark};
+use crate::support::{give_up_namespaces, lives, mark, runner};
 
 struct Open;
 
@@ -63,7 +62,7 @@ fn attempt(phase: Phase, limit: impl FnOnce(&mut Grant)) -> HostContext {
         assets: [].into(),
         had_secrets: false,
     };
-    let node = Node::open(Path::new("/"), &[]).unwrap().with_helper(HELPER.into());
+    let node = Node::open_with(Path::new("/"), &[], runner()).unwrap();
     let mut context = HostContext::new(Arc::new(node), rights, Arc::new(Secrets), Instant::now() + Duration::from_secs(30));
     context.set_intent(Arc::new(Open), ".runtime-0a".parse().unwrap());
     context.set_phase(phase);
@@ -163,6 +162,17 @@ fn policy_may_narrow_the_arguments_and_a_refusal_says_the_row() {
 }
 
 #[test]
+fn no_row_is_printed_that_would_let_a_module_run_what_it_writes() {
+    let mut context = attempt(Phase::Apply, |grant| {
+        grant.builtin = false;
+        grant.objects.everything.clear();
+        grant.files.write = vec!["/bin/*".parse().unwrap()];
+    });
+    let Err(CallError::Denied(denial)) = context.run(command("/bin/echo", &["hi"])) else { panic!("it ran") };
+    assert_eq!(denial.row, None, "the policy file would not be taken");
+}
+
+#[test]
 fn a_user_comes_with_its_groups() {
     let mut context = attempt(Phase::Apply, |_| ());
     let as_user = |user, group| Command { user, group, ..shell("id -u; id -g; id -G") };
@@ -206,13 +216,7 @@ fn programs_run_in_the_control_group_that_is_on_record() {
 
 #[test]
 fn where_a_query_cannot_be_confined_it_is_refused_unless_policy_accepts_that_in_words() {
-    // What this thread starts can make no namespaces.
-    remove_capability_from_bounding_set(CapabilitySet::SYS_ADMIN).unwrap();
-    let most = CapabilitySet::all() & !CapabilitySet::SYS_ADMIN;
-    let now = rustix::thread::capabilities(None).unwrap();
-    let kept =
-        CapabilitySets { effective: now.effective & most, permitted: now.permitted & most, inheritable: CapabilitySet::empty() };
-    set_capabilities(None, kept).unwrap();
+    give_up_namespaces();
     let error = attempt(Phase::Check, |_| ()).query(shell("echo seen")).unwrap_err();
     let CallError::Unsupported(why) = error else { panic!("{error:?}") };
     assert!(why.contains("making a process namespace") && why.contains("processes { unconfined_queries = true }"), "{why}");

@@ -4,6 +4,7 @@
 
 mod confine;
 mod end;
+mod facts;
 mod given;
 mod host;
 mod support;

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use host_functions::processes::native::{Ended, Leftovers, Manner, Order, Report, Runner};
+use rustix::thread::{CapabilitySet, CapabilitySets, remove_capability_from_bounding_set, set_capabilities};
 use zeroize::Zeroizing;
 
 pub(crate) const HELPER: &str = env!("CARGO_BIN_EXE_process-helper");
@@ -81,4 +82,19 @@ pub(crate) fn wait_until(mark: &str, living: bool) {
 /// A number of seconds to sleep that no other process sleeps.
 pub(crate) fn mark(test: u32) -> String {
     format!("6{test:02}{}", std::process::id())
+}
+
+/// From now on, what this thread starts can make no namespaces.
+pub(crate) fn give_up_namespaces() {
+    remove_capability_from_bounding_set(CapabilitySet::SYS_ADMIN).unwrap();
+    let most = CapabilitySet::all() & !CapabilitySet::SYS_ADMIN;
+    let now = rustix::thread::capabilities(None).unwrap();
+    let (effective, permitted) = (now.effective & most, now.permitted & most);
+    set_capabilities(None, CapabilitySets { effective, permitted, inheritable: CapabilitySet::empty() }).unwrap();
+}
+
+/// Puts a shell with the usual small programs into a root.
+pub(crate) fn put_busybox(root: &std::path::Path) {
+    std::fs::copy("/bin/busybox", root.join("bin/busybox"))
+        .expect("this test needs a static busybox at /bin/busybox: Debian's package `busybox-static`");
 }

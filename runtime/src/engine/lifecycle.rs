@@ -138,6 +138,21 @@ impl Attempt {
         self.limit.saturating_sub(self.started.elapsed())
     }
 
+    /// What of the type's capabilities the node offers; empty if the type does not say.
+    ///
+    /// # Errors
+    /// See [`AttemptError`].
+    pub async fn capabilities(&mut self) -> Result<Vec<String>, AttemptError> {
+        const FUNCTION: &str = "capabilities";
+        self.prepare(FUNCTION, Phase::Inspect, None, &Reason::default())?;
+        let answer = self.guest.runtime_module_lifecycle().call_capabilities(&mut self.store).await;
+        let offered = self.answer(FUNCTION, answer.map(Ok))?;
+        if offered.len() > MAX_LIST {
+            return Err(self.broken(FUNCTION, format!("{} capabilities, more than {MAX_LIST}", offered.len())).into());
+        }
+        Ok(offered)
+    }
+
     /// Claims and paths that depend on the node.
     ///
     /// # Errors
@@ -154,15 +169,38 @@ impl Attempt {
         Ok(Safety { claims: footprint.claims, affected_paths: footprint.affected_paths })
     }
 
-    /// Conflicts within all resources of this type.
+    /// When the attempt's own deadline began. It stands still while [`composition_conflicts`](Self::composition_conflicts) is asked.
+    pub fn started(&self) -> Instant {
+        self.started
+    }
+
+    /// Conflicts within all resources of this type. That may take as long as `within`, and nothing of the attempt's own deadline: it is not about
+    /// its resource alone.
     ///
     /// # Errors
     /// See [`AttemptError`].
     pub async fn composition_conflicts(
         &mut self,
         group: &[(ResourceId, Json)],
+        within: Duration,
         reason: &Reason,
     ) -> Result<Vec<Conflict>, AttemptError> {
+        let (own_start, own_limit) = (self.started, self.limit);
+        self.hold_to(Instant::now(), within);
+        let answer = self.ask_for_conflicts(group, reason).await;
+        let asked = self.started.elapsed();
+        self.hold_to(own_start + asked, own_limit);
+        self.host().put_off_backend(asked);
+        answer
+    }
+
+    fn hold_to(&mut self, started: Instant, limit: Duration) {
+        (self.started, self.limit) = (started, limit);
+        clock::hold_to(&mut self.store, started + limit);
+        self.host().set_deadline(started + limit);
+    }
+
+    async fn ask_for_conflicts(&mut self, group: &[(ResourceId, Json)], reason: &Reason) -> Result<Vec<Conflict>, AttemptError> {
         const FUNCTION: &str = "composition-conflicts";
         let (_, context) = self.prepare(FUNCTION, Phase::Inspect, None, reason)?;
         let mut declared = Vec::with_capacity(group.len());

@@ -64,6 +64,7 @@ impl Inspection<'_> {
     }
 
     async fn safety(&self, ready: &Ready) -> Result<Safety, Failed> {
+        self.offers_what_is_needed(ready).await?;
         if self.groups.has_no_safety(&ready.id.type_name) {
             return Ok(Safety::default());
         }
@@ -78,14 +79,31 @@ impl Inspection<'_> {
         }
     }
 
-    /// Conflicts within a type, under the longest deadline of its resources. That they cannot be told ends every resource of the type.
+    /// Fails if the type says what the node offers, and the resource needs more.
+    async fn offers_what_is_needed(&self, ready: &Ready) -> Result<(), Failed> {
+        let type_name = &ready.id.type_name;
+        let offered = match self.groups.offered(type_name) {
+            Some(offered) => offered,
+            None => {
+                let mut attempt = self.attempt(ready).await?;
+                let offered = attempt.capabilities().await;
+                self.groups.note_offered(type_name, believed(offered, &mut attempt)?)
+            }
+        };
+        match ready.capabilities.iter().find(|needed| !offered.is_empty() && !offered.contains(needed)) {
+            Some(needed) => Err(Failed::lacking(needed)),
+            None => Ok(()),
+        }
+    }
+
+    /// Conflicts within a type. That they cannot be told ends every resource of the type.
     async fn conflicts(&self, type_name: &TypeName, resources: &mut [Planned]) -> Vec<Conflict> {
-        let ready = resources.iter().filter_map(|planned| match planned {
+        let one = resources.iter().find_map(|planned| match planned {
             Planned::Ready(ready) if ready.id.type_name == *type_name => Some(ready),
             _ => None,
         });
-        let Some(longest) = ready.max_by_key(|ready| ready.limits.deadline) else { return Vec::new() };
-        match self.conflicts_of_type(longest).await {
+        let Some(one) = one else { return Vec::new() };
+        match self.conflicts_of_type(one).await {
             Ok(conflicts) => conflicts,
             Err(failure) => {
                 for planned in resources.iter_mut() {
@@ -100,7 +118,7 @@ impl Inspection<'_> {
         }
     }
 
-    /// Conflicts within the type of `ready`, under its deadline.
+    /// Conflicts within the type of `ready`.
     async fn conflicts_of_type(&self, ready: &Ready) -> Result<Vec<Conflict>, Failed> {
         let mut attempt = self.attempt(ready).await?;
         let conflicts = self.groups.conflicts(&mut attempt, &ready.id.type_name, &Reason::default()).await;
@@ -151,6 +169,11 @@ impl Failed {
 
     fn refused(message: String, hint: Option<String>) -> Self {
         Self { outcome: Outcome::Refused, attribute: None, message, hint, limit: None }
+    }
+
+    fn lacking(capability: &str) -> Self {
+        let message = format!("this node does not offer `{}`, which it needs", escape(capability));
+        Self { outcome: Outcome::Failed, attribute: None, message, hint: None, limit: None }
     }
 
     fn beyond(claim: &Claim) -> Self {

@@ -91,6 +91,8 @@ pub struct Ready {
     pub claims: Vec<Claim>,
     /// What the node added.
     pub safety: Safety,
+    /// What it needs of what the node offers to its type.
+    pub capabilities: Vec<String>,
     /// Whether it takes refreshes.
     pub accepts_refresh: bool,
     /// Shared actions that it may ask for.
@@ -202,6 +204,7 @@ fn ready(sources: &Sources, resource: &Resource, state: KnownState) -> Result<Re
         module: admitted.module.clone(),
         claims,
         safety: Safety::default(),
+        capabilities: semantics.capabilities,
         accepts_refresh: semantics.accepts_refresh,
         prerequisites: semantics.prerequisites,
         rights,

@@ -7,6 +7,7 @@ use host_functions::files::policy::{NEVER, PathPattern};
 use host_functions::grant::{Access, FileGrant, Grant, Limits};
 use host_functions::objects::{Domain, Interface, ObjectGrant, is_read_only};
 
+use super::executable;
 use super::row::row_that_would_allow;
 use super::{Line, ModuleRow, Policy};
 use crate::model::catalog::{Claim, Effect};
@@ -239,6 +240,9 @@ impl Policy {
     }
 
     fn no_row(&self, module: &ModuleIdentity<'_>) -> Refusal {
+        if let Some(refusal) = never_together(module.name, &Grant::none(), module.wants) {
+            return refusal;
+        }
         let same_name = self.modules.iter().find(|row| row.name == *module.name);
         let same_digest = self.modules.iter().find(|row| row.digest == Some(module.digest));
         let more = match (same_name, same_digest) {
@@ -269,9 +273,19 @@ pub fn outside(name: &TypeName, digest: ComponentDigest, wants: &BTreeSet<Want>,
     }
     let missing: BTreeSet<Want> = wants.iter().filter(|want| !is_granted(grant, want)).cloned().collect();
     let first = missing.first()?;
+    if let Some(refusal) = never_together(name, grant, &missing) {
+        return Some(refusal);
+    }
     let and_more = if missing.len() > 1 { format!(" and {} more", missing.len() - 1) } else { String::new() };
     let reason = format!("`{name}` declares {}{and_more}, which the policy does not grant it", first.words());
     Some(Refusal { reason, row: Some(row_that_would_allow(name, digest, &missing)) })
+}
+
+/// The refusal of what no row can grant beside `grant`.
+fn never_together(name: &TypeName, grant: &Grant, wants: &BTreeSet<Want>) -> Option<Refusal> {
+    let both = executable::would_meet(grant, wants)?;
+    let reason = format!("`{name}` declares {both}, which can never be granted together");
+    Some(Refusal { reason, row: None })
 }
 
 fn is_never(want: &Want) -> bool {
@@ -347,6 +361,7 @@ fn touches(pattern: &PathPattern, path: &[u8]) -> bool {
     }
 }
 
-fn lies_in(path: &[u8], folder: &[u8]) -> bool {
+/// Whether `path` is `folder` or beneath it.
+pub(super) fn lies_in(path: &[u8], folder: &[u8]) -> bool {
     path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
 }

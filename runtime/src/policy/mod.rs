@@ -6,6 +6,7 @@
 
 mod decide;
 mod error;
+mod executable;
 mod health;
 mod load;
 mod parse;

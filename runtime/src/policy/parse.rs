@@ -14,7 +14,9 @@ use hcl_edit::structure::{Attribute, Block, Body, Structure};
 use host_functions::files::policy::{NEVER, PathPattern};
 use host_functions::objects::Domain;
 
+use super::decide::lies_in;
 use super::error::Problem;
+use super::executable;
 use super::{Deny, FileRow, LimitRow, ModuleRow, ObjectRows, Policy, ProviderRow, SecretRow, units};
 use crate::model::digest::ComponentDigest;
 use crate::model::ids::TypeName;
@@ -52,6 +54,7 @@ pub fn parse(text: &str, reserved: &[TypeName]) -> Result<Policy, Vec<Problem>> 
         Some(body) => parser.policy(&body, &mut policy),
         None => return Err(parser.problems),
     }
+    parser.problems.extend(executable::problems(&policy, reserved));
     if parser.problems.is_empty() {
         return Ok(policy);
     }
@@ -296,7 +299,7 @@ impl Parser<'_> {
     fn allowed_paths(&mut self, attribute: &Attribute) -> Vec<PathPattern> {
         let paths = self.paths(attribute);
         for (pattern, span) in &paths {
-            if NEVER.iter().any(|folder| is_in(&pattern.literal_folder(), folder)) {
+            if NEVER.iter().any(|folder| lies_in(&pattern.literal_folder(), folder)) {
                 self.problem(span.clone(), "nothing in `/proc`, `/sys` and `/dev` can be granted", None);
             }
         }
@@ -393,8 +396,4 @@ impl Parser<'_> {
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
         (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
     }
-}
-
-fn is_in(path: &[u8], folder: &[u8]) -> bool {
-    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
 }

@@ -88,7 +88,7 @@ fn patterns<'w>(paths: impl Iterator<Item = &'w [u8]>) -> BTreeSet<String> {
 }
 
 /// `path` as a pattern; all beneath the nearest parent that a pattern can name, where it cannot name the path itself.
-fn pattern(path: &[u8]) -> String {
+pub(super) fn pattern(path: &[u8]) -> String {
     let plain = |bytes: &[u8]| {
         let text = std::str::from_utf8(bytes).ok()?;
         PathPattern::parse(text).ok().map(|_| text.to_owned())

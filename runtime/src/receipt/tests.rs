@@ -17,6 +17,7 @@ use crate::model::catalog::{CATALOG_VERSION, Edge, EdgeReason, LANGUAGE_VERSION,
 use crate::model::digest::{AssetDigest, ComponentDigest};
 use crate::model::ids::ResourceId;
 use crate::policy;
+use crate::providers::{NodeIdentity, candidates_of, select};
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineOptions::default()).unwrap());
 
@@ -179,6 +180,20 @@ fn an_order_that_no_module_derives_is_refused() {
     admit_with(&declared, file_component(), &Policy::default()).unwrap();
 }
 
+#[test]
+fn a_subscriber_that_takes_no_refresh_is_refused() {
+    for reason in [EdgeReason::Subscribe, EdgeReason::Notify] {
+        let (prerequisite, dependent) = ("file.one".parse().unwrap(), "file.two".parse().unwrap());
+        let source = Source { file: "site.hcl".into(), line: 7, column: 3 };
+        let error = refused(|catalog| catalog.edges.push(Edge { prerequisite, dependent, reason, source }));
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(error, @"the catalog says that `file.two` is refreshed after `file.one`, and it takes no refresh");
+        }
+        assert!(matches!(&error, ReceiptError::Order(OrderError::NoRefresh { .. })), "{error:?}");
+        assert_eq!(error.hint().as_deref(), Some("compile the manifest again"));
+    }
+}
+
 /// The sample with a second resource that is compiled on the node, from what `expression` gives for its mode.
 fn deferring(expression: &str) -> Catalog {
     let mut catalog = sample();
@@ -297,4 +312,47 @@ fn modules_for_recovery_are_those_that_policy_lets_run() {
     assert_eq!(count(&modules), builtins::all().len());
     let denied = policy::parse("deny { modules = [\"file\"] }", &[]).unwrap();
     assert_eq!(count(&builtin_modules(&denied, &ENGINE).unwrap()), builtins::all().len() - 1);
+}
+
+/// What each real distribution selects of the providers that are built in, from its os-release as the facts of a node tell it.
+#[test]
+fn real_distributions_select_what_they_ship() {
+    let builtins = builtin_modules(&Policy::default(), &ENGINE).unwrap();
+    let type_name: TypeName = "package".parse().unwrap();
+    let described = builtins.providers[&type_name].values().map(|admitted| admitted.provider.description());
+    let candidates = candidates_of(described);
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/support/os-release");
+    let names = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<_> = names.filter(|name| !name.ends_with(".json") && !name.ends_with(".md")).collect();
+    names.sort();
+    let mut told = Vec::new();
+    for name in names {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(root.path().join("etc")).unwrap();
+        std::fs::copy(folder.join(&name), root.path().join("etc/os-release")).unwrap();
+        let node = host_functions::Node::open(root.path(), &[]).unwrap();
+        let selected = select(&type_name, &candidates, &NodeIdentity::new(node.facts(), node.init()), &Statement::default());
+        told.push(format!("{name}: {}", selected.map_or_else(|error| error.to_string(), |name| name.to_string())));
+    }
+    insta::assert_snapshot!(told.join("\n"), @r"
+    almalinux-9: dnf
+    alpine-3.21: apk
+    amazon-2023: dnf
+    arch: pacman
+    centos-7: dnf
+    debian-12: apt
+    debian-sid: apt
+    fedora-42: dnf
+    linuxmint-22: apt
+    manjaro: pacman
+    nixos-24.11: no Package provider supports ID=nixos, ID_LIKE unset
+    opensuse-leap-15.6: zypper
+    opensuse-tumbleweed: zypper
+    rhel-9: dnf
+    rocky-9: dnf
+    sles-15: zypper
+    ubuntu-24.04: apt
+    unknown: no Package provider supports ID=novel, ID_LIKE unset
+    without-id: no Package provider supports ID=linux, ID_LIKE unset
+    ");
 }

@@ -211,6 +211,7 @@ impl Turn<'_> {
     /// What may have changed since the plan: claims that the node decides, and conflicts within the type.
     async fn inspect_again(&mut self, attempt: &mut Attempt, reason: &Reason) -> Result<(), Verdict> {
         let changed = self.run.inspect_again(attempt, self.ready, reason).await;
+        self.started = attempt.started();
         let seen = seen::of(attempt);
         match changed {
             Ok(_) if attempt.host().denied_change().is_some() => Err(verdict::of_denial(self.module(), Phase::Inspect, &seen)),

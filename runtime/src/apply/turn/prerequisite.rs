@@ -33,6 +33,10 @@ impl Turn<'_> {
         let Some(mut delivery) = run.deliveries.take(&action, self.checked).await else {
             return Ok(Next::CheckAgain);
         };
+        if let Err(verdict) = self.inspect_again(attempt, &reason).await {
+            self.fail(verdict);
+            return Ok(Next::Over);
+        }
         let token = run.journal().intend(self.intention(Operation::Perform(action.clone()))).await?;
         delivery.begin();
         open_gate(attempt.host(), &token);

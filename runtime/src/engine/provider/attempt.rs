@@ -78,6 +78,17 @@ impl Backend for Work {
             Stage::Over => None,
         }
     }
+
+    fn put_off(&mut self, by: Duration) {
+        if let Some(host) = self.context() {
+            host.set_deadline(host.deadline() + by);
+        }
+        if let Stage::Running(running) = &mut self.stage {
+            running.started += by;
+            let deadline = running.store.data_mut().host_mut().deadline();
+            clock::hold_to(&mut running.store, deadline);
+        }
+    }
 }
 
 impl Work {

@@ -1,6 +1,6 @@
 use insta::assert_snapshot;
 
-use crate::model::report::{Note, Outcome, Report, ResourceReport, Severity};
+use crate::model::report::{Action, Note, Outcome, Report, ResourceReport, Severity};
 use crate::report::{Palette, View, render, samples};
 
 fn plain(report: &Report) -> String {
@@ -34,6 +34,13 @@ fn update_of_mode() {
 
     plan: 1 would change, 0 unchanged, 0 skipped
     "#);
+}
+
+#[test]
+fn the_provider_stands_in_the_line_of_its_resource() {
+    let resource = samples::resource("package.web", Outcome::WouldChange, Action::Create);
+    let text = plain(&samples::report(vec![ResourceReport { provider: Some("apt".parse().unwrap()), ..resource }]));
+    assert!(text.contains("+ package.web: would create [package, provider apt]\n"), "{text}");
 }
 
 #[test]

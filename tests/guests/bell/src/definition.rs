@@ -24,7 +24,7 @@ fn footprint(path: &str) -> DefinitionResult<Footprint> {
         actions: vec!["read".into()],
         qualifier: None,
     };
-    Ok(footprint.effect(look("jam")).effect(look("cracked")).effect(look("reload")))
+    Ok(["jam", "cracked", "reload", "moved"].into_iter().fold(footprint, |footprint, suffix| footprint.effect(look(suffix))))
 }
 
 impl Definition for Bell {

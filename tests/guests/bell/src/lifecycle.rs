@@ -73,8 +73,10 @@ impl Guest for Bell {
         Vec::new()
     }
 
-    fn inspect_safety(_desired: String, _context: Context) -> NodeResult<Safety> {
-        Err(not_supported("bells have no claims that only the node can tell".into()))
+    fn inspect_safety(desired: String, _context: Context) -> NodeResult<Safety> {
+        let moved = parse(&desired)?.beside("moved");
+        let affected_paths = if is_there(&moved)? { vec![moved.into_bytes()] } else { Vec::new() };
+        Ok(Safety { claims: Vec::new(), affected_paths })
     }
 
     fn composition_conflicts(_group: Vec<Declared>, _context: Context) -> NodeResult<Vec<Conflict>> {

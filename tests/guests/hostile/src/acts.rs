@@ -22,6 +22,10 @@ pub fn perform(act: Act, desired: &Desired) -> Result<(), HostError> {
     let (path, other) = (desired.path.as_bytes(), desired.other.as_bytes());
     match act {
         Act::Spin => spin(),
+        Act::Dawdle => {
+            dawdle();
+            Ok(())
+        }
         Act::Allocate => allocate(),
         Act::Trap => panic!("the hostile guest was told to trap"),
         Act::Recurse => {
@@ -112,6 +116,11 @@ fn spin() -> ! {
     loop {
         count = black_box(count.wrapping_add(1));
     }
+}
+
+fn dawdle() {
+    let until = wasi::now() + 3_000_000_000;
+    while wasi::now() < until {}
 }
 
 /// Touches each page, so that the memory is really used.

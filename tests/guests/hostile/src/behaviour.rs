@@ -56,6 +56,8 @@ words! {
     Act {
         /// Run for ever.
         Spin = "spin",
+        /// Run for three seconds.
+        Dawdle = "dawdle",
         /// Allocate until it is refused.
         Allocate = "allocate",
         /// Panic, which traps.
@@ -176,6 +178,10 @@ words! {
         SlotOutput = "slot-output",
         /// Say that it cannot be managed beside itself.
         Conflict = "conflict",
+        /// Say that it cannot be managed once something is at `other`, which its effects then name for reading.
+        ConflictWithOther = "conflict-with-other",
+        /// Need a capability that the node does not offer.
+        NeedMore = "need-more",
         /// Ask for a prerequisite that `validate` did not declare.
         UndeclaredPrerequisite = "undeclared-prerequisite",
         /// Say that all is as desired; in `verify`, after an `apply` that did nothing.

@@ -135,6 +135,7 @@ impl Guest for Hostile {
         }
         match act {
             Some(Act::NameSecret) => semantics = semantics.asset(FOREIGN_SECRET),
+            Some(Act::NeedMore) => semantics = semantics.capability("files.read"),
             Some(Act::NoTimeout) => semantics.timeout_ms = 0,
             Some(Act::EndlessTimeout) => semantics.timeout_ms = u64::MAX,
             Some(Act::NameAsset) => semantics = semantics.asset(FOREIGN_DIGEST),

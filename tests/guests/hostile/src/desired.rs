@@ -59,8 +59,12 @@ impl Desired {
         }
     }
 
-    /// What it touches: `path` and nothing else.
+    /// What it touches: `path` and nothing else, unless an act is to look at `other`.
     pub fn footprint(&self) -> Footprint {
-        Footprint::empty().effect(Effect::write_path(self.path.as_bytes())).affects(self.path.as_bytes())
+        let footprint = Footprint::empty().effect(Effect::write_path(self.path.as_bytes())).affects(self.path.as_bytes());
+        match self.act(Place::CompositionConflicts) {
+            Some(Act::ConflictWithOther) => footprint.effect(Effect::read_path(self.other.as_bytes())),
+            _ => footprint,
+        }
     }
 }

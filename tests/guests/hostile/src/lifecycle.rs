@@ -47,6 +47,7 @@ impl Guest for Hostile {
                 Some(Act::ControlCharacters) => MISLEADING.to_owned(),
                 Some(Act::HugeString) => "x".repeat(HUGE_BYTES),
                 Some(Act::Conflict) => "it is never alone, it says".to_owned(),
+                Some(Act::ConflictWithOther) if is_there(&desired.other)? => "it does not go with the other one".to_owned(),
                 _ => continue,
             };
             conflicts.push(Conflict { resources: vec![declared.id.clone()], message });
@@ -58,7 +59,7 @@ impl Guest for Hostile {
         let desired = Desired::parse_on_node(&desired)?;
         let act = begin(Place::Check, &desired)?;
         let answers = act.is_none() || outputs::spoils(act);
-        if act == Some(Act::ClaimSuccess) || is_there(&desired)? && answers {
+        if act == Some(Act::ClaimSuccess) || is_there(&desired.path)? && answers {
             let stamp = outputs::found(desired.path.as_bytes());
             return Ok(CheckResult::InSync(Reading {
                 observed: Some(text(act, "{}".into())),
@@ -124,7 +125,7 @@ impl GuestWork for HeldWork {
             Some(Act::NeverConverge | Act::ControlCharacters) => Ok(Verification::NotConverged(changes(act)?)),
             Some(Act::ClaimSuccess) => Ok(Verification::Converged(None)),
             Some(act) => Ok(Verification::Converged(Some(text(Some(act), "{}".into())))),
-            None if is_there(&self.0)? => Ok(Verification::Converged(Some("{}".into()))),
+            None if is_there(&self.0.path)? => Ok(Verification::Converged(Some("{}".into()))),
             None => Ok(Verification::NotConverged(changes(None)?)),
         }
     }
@@ -141,8 +142,8 @@ fn begin(place: Place, desired: &Desired) -> NodeResult<Option<Act>> {
     Ok(Some(act))
 }
 
-fn is_there(desired: &Desired) -> NodeResult<bool> {
-    let handle = Object::open(desired.path.as_bytes()).before_change("look at the path")?;
+fn is_there(path: &str) -> NodeResult<bool> {
+    let handle = Object::open(path.as_bytes()).before_change("look at the path")?;
     Ok(handle.observe(Detail::empty()).before_change("look at the path")?.is_some())
 }
 
