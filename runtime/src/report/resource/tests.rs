@@ -145,9 +145,16 @@ fn unchanged_resources_are_listed_when_asked() {
 }
 
 #[test]
+fn what_an_attempt_took_is_told_when_asked() {
+    let view = View { measures: true, list_unchanged: true, ..View::default() };
+    let resources = vec![samples::failed(), samples::unchanged(), ResourceReport { duration_us: 0, ..samples::skipped() }];
+    assert_snapshot!(render(&samples::applied(resources), &view), @"");
+}
+
+#[test]
 fn colours_only_add_escape_sequences() {
     let resources = || vec![samples::created_with_diff(), samples::failed(), samples::skipped()];
-    let coloured = View { palette: Palette::coloured(), list_unchanged: false };
+    let coloured = View { palette: Palette::coloured(), ..View::default() };
     let text = render(&samples::report(resources()), &coloured);
     assert!(text.contains("\u{1b}[32m  +\u{1b}[0m"), "{text}");
     assert_eq!(anstream::adapter::strip_str(&text).to_string(), plain(&samples::report(resources())));

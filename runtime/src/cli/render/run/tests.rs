@@ -1,0 +1,85 @@
+use insta::assert_snapshot;
+
+use super::super::history::tests::record;
+use super::*;
+use crate::journal::{Ending, IntentEvent};
+use crate::report::samples;
+use crate::store::RunRecord;
+
+fn run(record: RunRecord) -> RunOnRecord {
+    RunOnRecord { record, report: None, entries: Vec::new(), open: Vec::new() }
+}
+
+fn entry_of(event: Event, resource: Option<&str>, detail: Option<&str>) -> Entry {
+    Entry {
+        sequence: 1,
+        run: "00112233445566778899aabbccddeeff".parse().unwrap(),
+        resource: resource.map(|id| id.parse().unwrap()),
+        event,
+        detail: detail.map(str::to_owned),
+    }
+}
+
+fn text(run: &RunOnRecord) -> String {
+    render(run, &View { list_unchanged: true, measures: true, ..View::default() })
+}
+
+#[test]
+fn a_failed_run_tells_the_cause_before_anything_else() {
+    let resources = vec![samples::unchanged(), samples::unmet(), samples::failed(), samples::refused()];
+    let failed =
+        RunOnRecord { report: Some(samples::applied(resources)), ..run(record(RunKind::Apply, Some(RunEnding::Failed))) };
+    assert_snapshot!(text(&failed), @"");
+    let first: Vec<String> = text(&failed).lines().take(3).map(str::to_owned).collect();
+    assert!(
+        first.join("\n").contains("`file.slow` failed in apply: it ran past its deadline of 30000 ms (and 1 more)"),
+        "{first:?}"
+    );
+}
+
+#[test]
+fn a_run_that_ended_well_has_no_cause() {
+    let report = Some(samples::applied(vec![samples::unchanged(), samples::drifted()]));
+    let converged = RunOnRecord { report, ..run(record(RunKind::Apply, Some(RunEnding::Converged))) };
+    assert_snapshot!(text(&converged), @"");
+    assert_eq!(fields(&converged)["cause"], Json::Null);
+    assert_eq!(fields(&converged)["report"]["summary"]["changed"], 1);
+}
+
+#[test]
+fn a_refused_run_tells_why_from_its_journal() {
+    let why = "path `/etc/motd`, claimed by `file.a` of `site`, is held by `file.b` of `other`\npath `/etc/issue`, and so on";
+    let ended = entry_of(Event::RunEnded, None, Some(why));
+    let entries = vec![entry_of(Event::RunBegan, None, None), ended];
+    assert_snapshot!(text(&RunOnRecord { entries, ..run(record(RunKind::Apply, Some(RunEnding::Refused))) }), @"");
+}
+
+#[test]
+fn a_lost_run_tells_what_is_open() {
+    let entries = vec![
+        entry_of(Event::RunBegan, None, None),
+        entry_of(Event::Intent(IntentEvent::Intended), Some("file.a"), None),
+        entry_of(Event::Intent(IntentEvent::Ended(Ending::PartialUnknown)), Some("file.a"), Some("it \u{1b} broke\noff")),
+    ];
+    let lost = RunOnRecord { entries, open: vec!["file.a".parse().unwrap()], ..run(record(RunKind::Apply, None)) };
+    assert_snapshot!(text(&lost), @"");
+    assert!(cause(&run(record(RunKind::Apply, None))).unwrap().hint.is_none(), "nothing is open, so nothing is to be done");
+}
+
+#[test]
+fn a_release_tells_what_was_given_up() {
+    let detail = r#"{"claim":{"domain":"path","key":"/etc/motd","qualifier":"*"},"resource":"file.motd"}"#;
+    let entries = vec![entry_of(Event::RunBegan, None, None), entry_of(Event::Released, None, Some(detail))];
+    let release = RunOnRecord { entries, ..run(record(RunKind::Release, Some(RunEnding::Released))) };
+    assert_snapshot!(text(&release), @"");
+    assert_snapshot!(fields(&release), @"");
+}
+
+#[test]
+fn colours_only_add_escape_sequences() {
+    let report = Some(samples::applied(vec![samples::failed()]));
+    let failed = RunOnRecord { report, ..run(record(RunKind::Apply, Some(RunEnding::Failed))) };
+    let coloured = View { palette: Palette::coloured(), list_unchanged: true, measures: true };
+    let stripped = anstream::adapter::strip_str(&render(&failed, &coloured)).to_string();
+    assert_eq!(stripped, text(&failed));
+}

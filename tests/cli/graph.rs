@@ -1,0 +1,83 @@
+//! What goes before what, drawn.
+
+use std::path::Path;
+
+use insta::assert_snapshot;
+use testkit::TestNode;
+
+use crate::node;
+
+/// A node with `shop.wasm.tar`, from the example of forty resources.
+fn shop() -> TestNode {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/examples/shop/site.hcl");
+    let node = node();
+    node.write("site.hcl", std::fs::read_to_string(manifest).unwrap());
+    node.run(&["compile", "site.hcl", "-o", "shop.wasm.tar"]).success();
+    node
+}
+
+/// The addresses of the resources in the example.
+fn declared(node: &TestNode) -> Vec<String> {
+    let text = node.read("site.hcl");
+    let blocks = text.lines().filter_map(|line| line.strip_prefix("resource \""));
+    blocks.map(|rest| rest.split('"').collect::<Vec<_>>()).map(|parts| format!("{}.{}", parts[0], parts[2])).collect()
+}
+
+/// The text of each `text` element of an SVG document.
+fn texts(svg: &str) -> Vec<String> {
+    let document = roxmltree::Document::parse(svg).unwrap_or_else(|error| panic!("{error}: {svg}"));
+    assert!(document.root_element().has_tag_name(("http://www.w3.org/2000/svg", "svg")));
+    let texts = document.descendants().filter(|node| node.has_tag_name(("http://www.w3.org/2000/svg", "text")));
+    texts.map(|text| text.descendants().filter_map(|node| node.is_text().then(|| node.text()).flatten()).collect()).collect()
+}
+
+#[test]
+fn forty_resources_are_a_picture_with_every_name_and_every_kind_of_reason() {
+    let node = shop();
+    let names = declared(&node);
+    assert_eq!(names.len(), 40);
+    let svg = node.run(&["graph", "shop.wasm.tar", "--format", "svg"]).success().stdout;
+    if let Some(path) = std::env::var_os("RUNTIME_TEST_PICTURE") {
+        std::fs::write(path, &svg).unwrap();
+    }
+    let texts = texts(&svg);
+    for name in &names {
+        assert_eq!(texts.iter().filter(|text| *text == name).count(), 1, "{name}");
+    }
+    for reason in ["require", "notify", "subscribe", "reference", "derived", "derived, reference"] {
+        assert!(texts.iter().any(|text| text == reason), "{reason}");
+    }
+    assert_eq!(svg, node.run(&["graph", "shop.wasm.tar", "--format", "svg"]).success().stdout, "the same each time");
+}
+
+#[test]
+fn other_forms_have_the_same_resources_and_arrows() {
+    let node = shop();
+    let dot = node.run(&["graph", "shop.wasm.tar"]).success().stdout;
+    let mermaid = node.run(&["graph", "shop.wasm.tar", "--format", "mermaid"]).success().stdout;
+    for name in declared(&node) {
+        assert!(dot.contains(&format!("  \"{name}\";\n")) && mermaid.contains(&format!("[\"{name}\"]\n")), "{name}");
+    }
+    let arrows = dot.matches(" -> ").count();
+    assert!(arrows > 40, "{dot}");
+    assert_eq!(mermaid.lines().filter(|line| line.contains("\" ")).count(), arrows, "{mermaid}");
+    assert!(dot.contains("\"user.shop\" -> \"file.home\" [label=\"reference\"];"), "{dot}");
+}
+
+#[test]
+fn around_one_resource() {
+    let node = shop();
+    assert_snapshot!(node.run(&["graph", "shop.wasm.tar", "--around", "file.site_enabled"]), @"");
+    assert_snapshot!(node.run(&["graph", "shop.wasm.tar", "--format", "mermaid", "--around", "file.gzip"]), @"");
+    assert_snapshot!(node.run(&["graph", "shop.wasm.tar", "--around", "file.site_enable"]), @"");
+    assert_snapshot!(node.run(&["graph", "shop.wasm.tar", "--around", "file.motd", "--json"]), @"");
+}
+
+#[test]
+fn what_is_no_bundle_is_not_drawn() {
+    let node = node();
+    node.write("site.wasm.tar", "no bundle");
+    assert_eq!(node.run(&["graph", "site.wasm.tar"]).code, Some(65));
+    assert_eq!(node.run(&["graph", "none.wasm.tar"]).code, Some(74));
+    assert_snapshot!(node.run(&["graph", "site.wasm.tar", "--format", "png"]), @"");
+}
