@@ -168,3 +168,25 @@ fn summary(view: &View, request: &ReleaseRequest, run: Option<RunId>, released: 
     };
     Ok(ReleaseSummary { run, released, held_by })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::samples;
+
+    fn run() -> RunId {
+        "00112233445566778899aabbccddeeff".parse().unwrap()
+    }
+
+    #[test]
+    fn a_report_of_another_version_is_named_whatever_it_holds() {
+        let report = samples::applied(vec![samples::failed()]);
+        let text = serde_json::to_string(&report).unwrap();
+        assert_eq!(read_report(&run(), &text).unwrap(), report);
+        let error = read_report(&run(), r#"{"report_version":1,"what":{"ever":true}}"#).unwrap_err();
+        insta::assert_snapshot!(error, @"");
+        assert!(error.hint().is_some());
+        let unreadable = read_report(&run(), r#"{"report_version":2}"#).unwrap_err();
+        assert!(matches!(unreadable, RunError::UnreadableReport { .. }), "{unreadable}");
+    }
+}

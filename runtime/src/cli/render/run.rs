@@ -7,7 +7,7 @@ use super::{count, history};
 use crate::journal::{Entry, Event};
 use crate::report::{self, Palette, View, block, duration, line, shortened};
 use crate::run::RunOnRecord;
-use crate::store::{HeldClaim, RunEnding, RunKind};
+use crate::store::{HeldClaim, RunEnding};
 
 /// How much of a cause stands on its line, in characters; all of it is with its resource.
 const CAUSE_CHARS: usize = 400;

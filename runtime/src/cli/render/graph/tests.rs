@@ -74,7 +74,7 @@ fn hostile_words_are_words_in_each_form() {
     for format in [GraphFormat::Dot, GraphFormat::Mermaid, GraphFormat::Svg] {
         let text = drawn(&hostile, format);
         let bad: Vec<char> = text.chars().filter(|c| crate::model::key::needs_escape(*c) && *c != '\n').collect();
-        assert_eq!(bad, [], "{text}");
+        assert!(bad.is_empty(), "{bad:?} in {text}");
     }
     assert_snapshot!(drawn(&hostile, GraphFormat::Dot), @"");
     assert_snapshot!(drawn(&hostile, GraphFormat::Mermaid), @"");

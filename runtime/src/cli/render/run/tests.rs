@@ -4,7 +4,7 @@ use super::super::history::tests::record;
 use super::*;
 use crate::journal::{Ending, IntentEvent};
 use crate::report::samples;
-use crate::store::RunRecord;
+use crate::store::{RunKind, RunRecord};
 
 fn run(record: RunRecord) -> RunOnRecord {
     RunOnRecord { record, report: None, entries: Vec::new(), open: Vec::new() }

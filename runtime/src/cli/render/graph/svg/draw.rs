@@ -23,7 +23,8 @@ text { font-family: 'DejaVu Sans', Verdana, Arial, sans-serif; font-size: 11px; 
 .resource rect { stroke: #57606a; }
 .resource .type { fill: #57606a; }
 .arrow path { fill: none; stroke-width: 1.3; }
-.arrow text { font-size: 9.5px; paint-order: stroke; stroke: #ffffff; stroke-width: 3.5px; stroke-linejoin: round; }
+.arrow text { font-size: 10px; }
+.arrow rect { fill: #ffffff; fill-opacity: 0.9; }
 .declared path { stroke: #57606a; }
 .declared text { fill: #57606a; }
 .refresh path { stroke: #b45309; stroke-width: 2; }
@@ -146,8 +147,17 @@ fn path(kind: Kind, curve: &[Spot]) -> String {
     format!("<path d=\"{data}\" marker-end=\"url(#{})\"/>", class(kind))
 }
 
+/// Words over a line, which ends before them and goes on behind.
 fn words(label: &str, (x, y): Spot) -> String {
-    format!("<text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>", y + 3.5, escaped(label))
+    let width = 6.0 + 5.6 * f64::from(u32::try_from(label.chars().count()).unwrap_or(u32::MAX));
+    format!(
+        "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"13\"/>\
+         <text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
+        x - width / 2.0,
+        y - 6.5,
+        y + 3.5,
+        escaped(label)
+    )
 }
 
 fn resource(type_name: &str, name: &str, area: Area, fill: &str) -> String {

@@ -21,7 +21,7 @@ const CHAR_WIDTH: f64 = 7.0;
 const BOX_ENDS: f64 = 18.0;
 
 /// Free space around a box, along the arrows and across them.
-const AROUND_BOX: (f64, f64) = (36.0, 16.0);
+const AROUND_BOX: (f64, f64) = (28.0, 14.0);
 
 /// The width of a character in the words at an arrow.
 const LABEL_CHAR_WIDTH: usize = 6;
