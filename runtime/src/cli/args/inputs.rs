@@ -140,8 +140,8 @@ pub struct InspectArgs {
 /// `reference` where an attribute reads another resource, and in the words of the resource type what it derived. The bundle is checked
 /// first, as on a node, but nothing in it is run.
 ///
-/// `dot` is for Graphviz, `mermaid` for Markdown, `svg` is a picture for a browser. A picture of more than 400 resources says nothing to anybody:
-/// draw what is around one of them, or have Graphviz lay out the whole.
+/// `dot` is for Graphviz, `mermaid` for Markdown, `svg` is a picture for a browser. A picture of many hundreds of resources says nothing to anybody, and is
+/// refused: draw what is around one of them, or have Graphviz lay out the whole.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

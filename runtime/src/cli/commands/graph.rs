@@ -6,7 +6,8 @@ use serde_json::json;
 use crate::cli::args::{GraphArgs, GraphFormat};
 use crate::cli::error::CliError;
 use crate::cli::output::Answer;
-use crate::cli::render::graph::{Graph, MAX_DRAWN};
+use crate::cli::render::count;
+use crate::cli::render::graph::Graph;
 use crate::language::suggest;
 use crate::run;
 
@@ -18,9 +19,12 @@ pub(super) fn run(args: &GraphArgs) -> Result<Answer, CliError> {
         let hint = suggest::one_of(&wanted, known.iter().map(String::as_str)).unwrap_or_else(|| "it has no resources".to_owned());
         CliError::Usage { message: format!("the bundle has no resource `{wanted}`"), hint }
     })?;
-    let text = graph.render(args.format).map_err(|resources| CliError::Usage {
-        message: format!("{resources} resources are too many for a picture: {MAX_DRAWN} are the most"),
-        hint: "draw what is `--around` one of them, or have Graphviz lay out `--format dot`".to_owned(),
+    let text = graph.render(args.format).ok_or_else(|| {
+        let (resources, arrows) = graph.counts();
+        CliError::Usage {
+            message: format!("{} and {} are too much for a picture", count(resources, "resource"), count(arrows, "arrow")),
+            hint: "draw what is `--around` one of them, or have Graphviz lay out `--format dot`".to_owned(),
+        }
     })?;
     Ok(super::data(text.clone(), json!({ "bundle": digest, "owner": catalog.owner, "format": word(args.format), "graph": text })))
 }

@@ -14,8 +14,6 @@ use crate::cli::args::GraphFormat;
 use crate::model::catalog::{Catalog, Edge, EdgeReason};
 use crate::model::ids::ResourceId;
 
-pub(in crate::cli) use svg::MAX_DRAWN;
-
 /// How much of one reason is written at an arrow, in characters.
 const REASON_CHARS: usize = 80;
 
@@ -89,17 +87,18 @@ impl Graph {
         Some(Self { owner: catalog.owner.to_string(), resources, arrows })
     }
 
-    /// The graph in `format`.
-    ///
-    /// # Errors
-    /// If it is too large for a picture: then how many resources it has.
-    pub(in crate::cli) fn render(&self, format: GraphFormat) -> Result<String, usize> {
+    /// The graph in `format`; none if there is too much of it for a picture.
+    pub(in crate::cli) fn render(&self, format: GraphFormat) -> Option<String> {
         match format {
-            GraphFormat::Dot => Ok(dot::render(self)),
-            GraphFormat::Mermaid => Ok(mermaid::render(self)),
-            GraphFormat::Svg if self.resources.len() > MAX_DRAWN => Err(self.resources.len()),
-            GraphFormat::Svg => Ok(svg::render(self)),
+            GraphFormat::Dot => Some(dot::render(self)),
+            GraphFormat::Mermaid => Some(mermaid::render(self)),
+            GraphFormat::Svg => svg::render(self),
         }
+    }
+
+    /// How many resources and arrows it has.
+    pub(in crate::cli) fn counts(&self) -> (usize, usize) {
+        (self.resources.len(), self.arrows.len())
     }
 }
 
