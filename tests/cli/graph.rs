@@ -67,10 +67,65 @@ fn other_forms_have_the_same_resources_and_arrows() {
 #[test]
 fn around_one_resource() {
     let node = shop();
-    assert_snapshot!(node.run(&["graph", "shop.wasm.tar", "--around", "file.site_enabled"]), @"");
-    assert_snapshot!(node.run(&["graph", "shop.wasm.tar", "--format", "mermaid", "--around", "file.gzip"]), @"");
-    assert_snapshot!(node.run(&["graph", "shop.wasm.tar", "--around", "file.site_enable"]), @"");
-    assert_snapshot!(node.run(&["graph", "shop.wasm.tar", "--around", "file.motd", "--json"]), @"");
+    assert_snapshot!(node.run(&["graph", "shop.wasm.tar", "--around", "file.site_enabled"]), @r##"
+    exit 0
+    --- stdout
+    digraph "shop" {
+      rankdir=LR;
+      node [shape=box, style="rounded,filled", fillcolor="#f6f8fa", fontname="sans-serif"];
+      edge [fontname="sans-serif", fontsize=10];
+      "package.nginx";
+      "group.shop";
+      "group.deploy";
+      "user.shop";
+      "user.deploy";
+      "file.home";
+      "file.releases";
+      "file.current";
+      "file.site";
+      "file.site_enabled";
+      "exec.reload_nginx";
+      "exec.warm_up";
+      "package.nginx" -> "file.site" [label="require"];
+      "group.shop" -> "user.shop" [label="a group goes before the users that are to be in it, reference"];
+      "group.shop" -> "user.deploy" [label="a group goes before the users that are to be in it, reference"];
+      "group.shop" -> "file.home" [label="reference"];
+      "group.deploy" -> "user.deploy" [label="a group goes before the users that are to be in it, reference"];
+      "user.shop" -> "file.home" [label="reference"];
+      "user.deploy" -> "file.releases" [label="reference"];
+      "file.home" -> "file.releases" [label="a folder goes before what lies in it, reference"];
+      "file.home" -> "file.current" [label="a folder goes before what lies in it, reference"];
+      "file.releases" -> "file.current" [label="reference"];
+      "file.current" -> "file.site" [label="reference"];
+      "file.site" -> "file.site_enabled" [label="reference"];
+      "file.site" -> "exec.reload_nginx" [label="subscribe", color="#b45309", fontcolor="#b45309"];
+      "file.site_enabled" -> "exec.reload_nginx" [label="subscribe", color="#b45309", fontcolor="#b45309"];
+      "exec.reload_nginx" -> "exec.warm_up" [label="subscribe", color="#b45309", fontcolor="#b45309"];
+    }
+    "##);
+    assert_snapshot!(node.run(&["graph", "shop.wasm.tar", "--format", "mermaid", "--around", "file.gzip"]), @r#"
+    exit 0
+    --- stdout
+    flowchart LR
+      r0["package.nginx"]
+      r1["file.gzip"]
+      r2["exec.reload_nginx"]
+      r3["exec.warm_up"]
+      r0 -- "require" --> r1
+      r1 == "subscribe" ==> r2
+      r2 == "subscribe" ==> r3
+    "#);
+    assert_snapshot!(node.run(&["graph", "shop.wasm.tar", "--around", "file.site_enable"]), @r#"
+    exit 64
+    --- stderr
+    usage error: the bundle has no resource `file.site_enable`
+    hint: did you mean `file.site_enabled`?
+    "#);
+    assert_snapshot!(node.run(&["graph", "shop.wasm.tar", "--around", "file.motd", "--json"]), @r##"
+    exit 0
+    --- stdout
+    {"record":"result","version":1,"seq":0,"command":"graph","exit":0,"outcome":"done","data":{"bundle":"sha256:[digest]","format":"dot","graph":"digraph \"shop\" {\n  rankdir=LR;\n  node [shape=box, style=\"rounded,filled\", fillcolor=\"#f6f8fa\", fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\", fontsize=10];\n  \"file.motd\";\n}\n","owner":"shop"}}
+    "##);
 }
 
 #[test]
@@ -79,5 +134,12 @@ fn what_is_no_bundle_is_not_drawn() {
     node.write("site.wasm.tar", "no bundle");
     assert_eq!(node.run(&["graph", "site.wasm.tar"]).code, Some(65));
     assert_eq!(node.run(&["graph", "none.wasm.tar"]).code, Some(74));
-    assert_snapshot!(node.run(&["graph", "site.wasm.tar", "--format", "png"]), @"");
+    assert_snapshot!(node.run(&["graph", "site.wasm.tar", "--format", "png"]), @r#"
+    exit 64
+    --- stderr
+    error: invalid value 'png' for '--format <FORMAT>'
+      [possible values: dot, mermaid, svg]
+
+    For more information, try '--help'.
+    "#);
 }

@@ -8,10 +8,16 @@ pub fn duration(time: Duration) -> String {
     match (seconds, milliseconds) {
         (0, 0..10) => format!("{:.1} ms", time.as_secs_f64() * 1_000.0),
         (0, _) => format!("{milliseconds} ms"),
-        (1..60, _) => format!("{}.{} s", seconds, milliseconds % 1_000 / 100),
-        (60..3_600, _) => format!("{} min {} s", seconds / 60, seconds % 60),
-        _ => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
+        (1..10, _) => format!("{seconds}.{} s", milliseconds % 1_000 / 100),
+        (10..60, _) => format!("{seconds} s"),
+        (60..3_600, _) => two(seconds / 60, "min", seconds % 60, "s"),
+        _ => two(seconds / 3_600, "h", seconds % 3_600 / 60, "min"),
     }
+}
+
+/// Two amounts; of the lesser nothing where there is none.
+fn two(more: u64, unit: &str, less: u64, lesser: &str) -> String {
+    if less == 0 { format!("{more} {unit}") } else { format!("{more} {unit} {less} {lesser}") }
 }
 
 /// A size in bytes, rounded up to a unit.
@@ -34,7 +40,9 @@ mod tests {
         assert_eq!(told(1_460), "1.5 ms");
         assert_eq!(told(12_900), "12 ms");
         assert_eq!(told(999_999), "999 ms");
-        assert_eq!(told(30_000_000), "30.0 s");
+        assert_eq!(told(1_250_000), "1.2 s");
+        assert_eq!(told(30_000_000), "30 s");
+        assert_eq!(told(300_000_000), "5 min");
         assert_eq!(told(185_000_000), "3 min 5 s");
         assert_eq!(told(7_380_000_000), "2 h 3 min");
     }

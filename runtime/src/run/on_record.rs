@@ -184,7 +184,7 @@ mod tests {
         let text = serde_json::to_string(&report).unwrap();
         assert_eq!(read_report(&run(), &text).unwrap(), report);
         let error = read_report(&run(), r#"{"report_version":1,"what":{"ever":true}}"#).unwrap_err();
-        insta::assert_snapshot!(error, @"");
+        insta::assert_snapshot!(error, @"the report of run `00112233445566778899aabbccddeeff` has version 1, and this program reads version 2 only");
         assert!(error.hint().is_some());
         let unreadable = read_report(&run(), r#"{"report_version":2}"#).unwrap_err();
         assert!(matches!(unreadable, RunError::UnreadableReport { .. }), "{unreadable}");

@@ -96,14 +96,20 @@ pub(super) mod tests {
     fn runs_are_listed_with_what_is_known_of_them() {
         let recovered = RunRecord { owner: None, bundle: None, ..record(RunKind::Recover, Some(RunEnding::Converged)) };
         let runs = [applied(), record(RunKind::Apply, None), recovered, record(RunKind::Release, Some(RunEnding::Released))];
-        insta::assert_snapshot!(render(&runs, &Palette::plain()), @"");
+        insta::assert_snapshot!(render(&runs, &Palette::plain()), @r#"
+    run           began                     took   mode     owner  outcome    resources
+    001122334455  2025-01-01T00:00:00.000Z  1.2 s  apply    site   converged  2 changed, 0 unchanged, 1 skipped
+    001122334455  2025-01-01T00:00:00.000Z  -      apply    site   lost       -
+    001122334455  2025-01-01T00:00:00.000Z  1.2 s  recover  -      converged  -
+    001122334455  2025-01-01T00:00:00.000Z  1.2 s  release  site   released   -
+    "#);
         assert!(render(&runs, &Palette::coloured()).starts_with("\u{1b}[1mrun "));
     }
 
     #[test]
     fn a_run_as_data() {
-        insta::assert_snapshot!(fields(&applied()), @"");
-        insta::assert_snapshot!(fields(&record(RunKind::Apply, None)), @"");
+        insta::assert_snapshot!(fields(&applied()), @r#"{"began":"2025-01-01T00:00:00.000Z","bundle":"sha256:abababababababababababababababababababababababababababababababab","counts":{"cannot_plan":0,"changed":2,"drifted":0,"failed":0,"no_provider":0,"not_reached":0,"refused":0,"skipped":1,"total":3,"unchanged":0,"unmet":0,"unresolved":0,"would_change":0},"ended":"2025-01-01T00:00:01.250Z","id":"00112233445566778899aabbccddeeff","mode":"apply","outcome":"converged","owner":"site","took_ms":1250}"#);
+        insta::assert_snapshot!(fields(&record(RunKind::Apply, None)), @r#"{"began":"2025-01-01T00:00:00.000Z","bundle":"sha256:abababababababababababababababababababababababababababababababab","counts":null,"ended":null,"id":"00112233445566778899aabbccddeeff","mode":"apply","outcome":"lost","owner":"site","took_ms":null}"#);
     }
 
     #[test]

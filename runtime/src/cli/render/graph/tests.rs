@@ -18,22 +18,98 @@ fn texts(svg: &str) -> Vec<String> {
 
 #[test]
 fn for_graphviz() {
-    assert_snapshot!(drawn(&small(), GraphFormat::Dot), @"");
+    assert_snapshot!(drawn(&small(), GraphFormat::Dot), @r##"
+    digraph "site" {
+      rankdir=LR;
+      node [shape=box, style="rounded,filled", fillcolor="#f6f8fa", fontname="sans-serif"];
+      edge [fontname="sans-serif", fontsize=10];
+      "file.folder";
+      "file.one";
+      "file.two";
+      "exec.reload";
+      "file.motd";
+      "file.folder" -> "file.one" [label="a folder goes before what lies in it, reference"];
+      "file.folder" -> "file.two" [label="a folder goes before what lies in it", style=dashed, color="#57606a", fontcolor="#57606a"];
+      "file.one" -> "file.two" [label="before"];
+      "file.two" -> "exec.reload" [label="notify, require", color="#b45309", fontcolor="#b45309"];
+    }
+    "##);
 }
 
 #[test]
 fn for_markdown() {
-    assert_snapshot!(drawn(&small(), GraphFormat::Mermaid), @"");
+    assert_snapshot!(drawn(&small(), GraphFormat::Mermaid), @r#"
+    flowchart LR
+      r0["file.folder"]
+      r1["file.one"]
+      r2["file.two"]
+      r3["exec.reload"]
+      r4["file.motd"]
+      r0 -- "a folder goes before what lies in it, reference" --> r1
+      r0 -. "a folder goes before what lies in it" .-> r2
+      r1 -- "before" --> r2
+      r2 == "notify, require" ==> r3
+    "#);
 }
 
 #[test]
 fn as_a_picture() {
-    assert_snapshot!(drawn(&small(), GraphFormat::Svg), @"");
+    assert_snapshot!(drawn(&small(), GraphFormat::Svg), @r##"
+    <svg xmlns="http://www.w3.org/2000/svg" width="799" height="250" viewBox="0 0 799 250">
+    <title>site: 5 resources, 4 arrows</title>
+    <style>
+    text { font-family: 'DejaVu Sans', Verdana, Arial, sans-serif; font-size: 11px; fill: #1f2328; }
+    .heading { font-size: 15px; font-weight: bold; }
+    .resource rect { stroke: #57606a; }
+    .resource .type { fill: #57606a; }
+    .arrow path { fill: none; stroke-width: 1.3; }
+    .arrow text { font-size: 10px; }
+    .arrow rect { fill: #ffffff; fill-opacity: 0.9; }
+    .declared path { stroke: #57606a; }
+    .declared text { fill: #57606a; }
+    .refresh path { stroke: #b45309; stroke-width: 2; }
+    .refresh text { fill: #b45309; }
+    .derived path { stroke: #8250df; stroke-dasharray: 5 3; }
+    .derived text { fill: #8250df; }
+    </style>
+    <defs>
+    <marker id="declared" markerUnits="userSpaceOnUse" markerWidth="9" markerHeight="8" refX="8" refY="4" orient="auto"><path d="M0 0L9 4L0 8z" fill="#57606a"/></marker>
+    <marker id="refresh" markerUnits="userSpaceOnUse" markerWidth="9" markerHeight="8" refX="8" refY="4" orient="auto"><path d="M0 0L9 4L0 8z" fill="#b45309"/></marker>
+    <marker id="derived" markerUnits="userSpaceOnUse" markerWidth="9" markerHeight="8" refX="8" refY="4" orient="auto"><path d="M0 0L9 4L0 8z" fill="#8250df"/></marker>
+    </defs>
+    <rect width="100%" height="100%" fill="#ffffff"/>
+    <text class="heading" x="24" y="30">site: 5 resources, 4 arrows</text>
+    <g class="arrow declared"><path d="M24.0 52.0C24.0 52.0 58.0 52.0 58.0 52.0" marker-end="url(#declared)"/></g><text x="66" y="56">goes first</text>
+    <g class="arrow refresh"><path d="M154.0 52.0C154.0 52.0 188.0 52.0 188.0 52.0" marker-end="url(#refresh)"/></g><text x="196" y="56">goes first, and its change refreshes</text>
+    <g class="arrow derived"><path d="M450.4 52.0C450.4 52.0 484.4 52.0 484.4 52.0" marker-end="url(#derived)"/></g><text x="492" y="56">goes first, as the resource type says</text>
+    <g transform="translate(24.0 80.0)">
+    <g class="arrow declared"><title>file.folder before file.one: a folder goes before what lies in it, reference</title><path d="M109.0 35.1C138.8 32.1 228.0 20.0 258.0 20.0S247.0 20.0 277.0 20.0" marker-end="url(#declared)"/></g>
+    <g class="arrow derived"><title>file.folder before file.two: a folder goes before what lies in it</title><path d="M109.0 41.3C138.6 46.1 163.5 55.0 193.5 55.0S284.5 55.0 314.5 55.0S395.0 55.0 425.0 55.0S414.0 55.0 444.0 55.0" marker-end="url(#derived)"/></g>
+    <g class="arrow declared"><title>file.one before file.two: before</title><path d="M351.0 20.0C381.0 20.0 395.0 20.0 425.0 20.0S426.6 21.5 448.6 42.0" marker-end="url(#declared)"/></g>
+    <g class="arrow refresh"><title>file.two before exec.reload: notify, require</title><path d="M518.0 55.0C548.0 55.0 607.0 55.0 637.0 55.0S626.0 55.0 656.0 55.0" marker-end="url(#refresh)"/></g>
+    <g class="arrow declared"><rect x="139.6" y="13.5" width="106.8" height="13"/><text x="193.0" y="23.5" text-anchor="middle">derived, reference</text></g>
+    <g class="arrow derived"><rect x="374.9" y="48.5" width="45.2" height="13"/><text x="397.5" y="58.5" text-anchor="middle">derived</text></g>
+    <g class="arrow declared"><rect x="377.7" y="13.5" width="39.6" height="13"/><text x="397.5" y="23.5" text-anchor="middle">before</text></g>
+    <g class="arrow refresh"><rect x="542.0" y="48.5" width="90.0" height="13"/><text x="587.0" y="58.5" text-anchor="middle">notify, require</text></g>
+    <g class="resource"><title>file.folder</title><rect x="14.0" y="24.5" width="95.0" height="26.0" rx="5" fill="#dafbe1"/><text x="61.5" y="41.5" text-anchor="middle"><tspan class="type">file.</tspan>folder</text></g>
+    <g class="resource"><title>file.one</title><rect x="277.0" y="7.0" width="74.0" height="26.0" rx="5" fill="#dafbe1"/><text x="314.0" y="24.0" text-anchor="middle"><tspan class="type">file.</tspan>one</text></g>
+    <g class="resource"><title>file.two</title><rect x="444.0" y="42.0" width="74.0" height="26.0" rx="5" fill="#dafbe1"/><text x="481.0" y="59.0" text-anchor="middle"><tspan class="type">file.</tspan>two</text></g>
+    <g class="resource"><title>exec.reload</title><rect x="656.0" y="42.0" width="95.0" height="26.0" rx="5" fill="#ddf4ff"/><text x="703.5" y="59.0" text-anchor="middle"><tspan class="type">exec.</tspan>reload</text></g>
+    <g class="resource"><title>file.motd</title><rect x="0.0" y="120.0" width="81.0" height="26.0" rx="5" fill="#dafbe1"/><text x="40.5" y="137.0" text-anchor="middle"><tspan class="type">file.</tspan>motd</text></g>
+    </g>
+    </svg>
+    "##);
 }
 
 #[test]
 fn a_graph_without_arrows_or_resources_is_drawn_too() {
-    assert_snapshot!(drawn(&catalog(&[], &[]), GraphFormat::Dot), @"");
+    assert_snapshot!(drawn(&catalog(&[], &[]), GraphFormat::Dot), @r##"
+    digraph "site" {
+      rankdir=LR;
+      node [shape=box, style="rounded,filled", fillcolor="#f6f8fa", fontname="sans-serif"];
+      edge [fontname="sans-serif", fontsize=10];
+    }
+    "##);
     assert_eq!(texts(&drawn(&catalog(&[], &[]), GraphFormat::Svg))[0], "site: 0 resources, 0 arrows");
     assert!(texts(&drawn(&catalog(&["file.a"], &[]), GraphFormat::Svg)).contains(&"file.a".to_owned()));
 }
@@ -97,8 +173,26 @@ fn hostile_words_are_words_in_each_form() {
         let bad: Vec<char> = text.chars().filter(|c| crate::model::key::needs_escape(*c) && *c != '\n').collect();
         assert!(bad.is_empty(), "{bad:?} in {text}");
     }
-    assert_snapshot!(drawn(&hostile, GraphFormat::Dot), @"");
-    assert_snapshot!(drawn(&hostile, GraphFormat::Mermaid), @"");
+    assert_snapshot!(drawn(&hostile, GraphFormat::Dot), @r##"
+    digraph "site" {
+      rankdir=LR;
+      node [shape=box, style="rounded,filled", fillcolor="#f6f8fa", fontname="sans-serif"];
+      edge [fontname="sans-serif", fontsize=10];
+      "file.end";
+      "file.a:-._";
+      "exec.graph";
+      "file.end" -> "file.a:-._" [label="\"]; } -->|x| `\\n#quot; %%{init: {}}%% <img src=x onerror=alert(1)> &amp;amp; </te...", style=dashed, color="#57606a", fontcolor="#57606a"];
+      "file.a:-._" -> "exec.graph" [label="action \"]; } -->|x| `\\n#quot; %%{init: {}}%% <img src=x onerror=alert(1)> &amp;am...", style=dashed, color="#57606a", fontcolor="#57606a"];
+    }
+    "##);
+    assert_snapshot!(drawn(&hostile, GraphFormat::Mermaid), @r##"
+    flowchart LR
+      r0["file.end"]
+      r1["file.a:-._"]
+      r2["exec.graph"]
+      r0 -. "#34;#93;#59; #125; --#62;#124;x#124; #96;#92;n#35;quot#59; #37;#37;#123;init: #123;#125;#125;#37;#37; #60;img src#61;x onerror#61;alert(1)#62; #38;amp#59; #60;/te..." .-> r1
+      r1 -. "action #34;#93;#59; #125; --#62;#124;x#124; #96;#92;n#35;quot#59; #37;#37;#123;init: #123;#125;#125;#37;#37; #60;img src#61;x onerror#61;alert(1)#62; #38;am..." .-> r2
+    "##);
     let svg = drawn(&hostile, GraphFormat::Svg);
     assert!(texts(&svg).contains(&"derived".to_owned()), "{svg}");
     assert!(svg.contains("&lt;img src=x onerror=alert(1)&gt; &amp;amp;"), "{svg}");
