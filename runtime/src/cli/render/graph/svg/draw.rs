@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::super::{Arrow, Graph, Kind, cut};
 use super::NAME_CHARS;
-use super::place::{Area, Places, Spot};
+use super::place::{Area, Places, Spot, WORDS_HALF, words_width};
 
 /// Free space around the picture, and above it for the heading.
 const MARGIN: f64 = 24.0;
@@ -149,12 +149,13 @@ fn path(kind: Kind, curve: &[Spot]) -> String {
 
 /// Words over a line, which ends before them and goes on behind.
 fn words(label: &str, (x, y): Spot) -> String {
-    let width = 6.0 + 5.6 * f64::from(u32::try_from(label.chars().count()).unwrap_or(u32::MAX));
+    let width = words_width(label);
     format!(
-        "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"13\"/>\
+        "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"{:.0}\"/>\
          <text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
         x - width / 2.0,
-        y - 6.5,
+        y - WORDS_HALF,
+        2.0 * WORDS_HALF,
         y + 3.5,
         escaped(label)
     )

@@ -26,6 +26,13 @@ const AROUND_BOX: (f64, f64) = (28.0, 14.0);
 /// The width of a character in the words at an arrow.
 const LABEL_CHAR_WIDTH: usize = 6;
 
+/// The same of the words as they are drawn.
+const WORDS_CHAR_WIDTH: f64 = 5.6;
+const WORDS_ENDS: f64 = 6.0;
+
+/// Half the height of words at an arrow.
+pub(super) const WORDS_HALF: f64 = 6.5;
+
 /// The library takes a character to be as wide as the font is high. Where it splits a line it makes parts of this font, and it may move words
 /// from one part to another.
 const LIBRARY_FONT: usize = 15;
@@ -61,7 +68,14 @@ pub(super) fn place(graph: &Graph) -> Places {
     let mut collected = Collected::new(graph);
     lay_out(graph, &mut collected);
     collected.set_apart(graph);
+    collected.keep_words_clear(graph);
     collected.places()
+}
+
+/// How wide the words at an arrow are, with some space at both ends.
+pub(super) fn words_width(words: &str) -> f64 {
+    let characters = u32::try_from(words.chars().count()).unwrap_or(u32::MAX);
+    WORDS_ENDS + WORDS_CHAR_WIDTH * f64::from(characters)
 }
 
 fn lay_out(graph: &Graph, collected: &mut Collected) {
@@ -149,6 +163,20 @@ impl Collected {
             }
             self.boxes[place] = Some(Area { x, y, width, height: BOX_HEIGHT });
             x += width + AROUND_BOX.1;
+        }
+    }
+
+    /// Moves words aside that came to lie on a box: the library straightens lines, and with them what stands at them.
+    fn keep_words_clear(&mut self, graph: &Graph) {
+        for ((x, y), arrow) in self.labels.iter_mut().zip(&graph.arrows) {
+            let half = words_width(&arrow.words) / 2.0;
+            let is_hit = |area: &&Area| {
+                let across = *x + half > area.x && *x - half < area.x + area.width;
+                across && *y + WORDS_HALF > area.y && *y - WORDS_HALF < area.y + area.height
+            };
+            if let Some(area) = self.boxes.iter().flatten().find(is_hit) {
+                *x = if *x < area.x + area.width / 2.0 { area.x - half } else { area.x + area.width + half };
+            }
         }
     }
 
