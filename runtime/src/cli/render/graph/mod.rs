@@ -74,8 +74,7 @@ impl Graph {
             return None;
         }
         let is_kept = |id: &ResourceId| kept.as_ref().is_none_or(|kept| kept.contains(id));
-        let resources: Vec<ResourceId> =
-            catalog.resources.iter().map(|resource| resource.id.clone()).filter(|id| is_kept(id)).collect();
+        let resources: Vec<ResourceId> = catalog.resources.iter().map(|resource| resource.id.clone()).filter(is_kept).collect();
         let places: BTreeMap<&ResourceId, usize> = resources.iter().enumerate().map(|(place, id)| (id, place)).collect();
         let mut pairs: BTreeMap<(usize, usize), Vec<&EdgeReason>> = BTreeMap::new();
         for Edge { prerequisite, dependent, reason, .. } in &catalog.edges {
