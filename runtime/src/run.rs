@@ -8,7 +8,9 @@ mod controller;
 mod error;
 mod modules;
 mod node;
+mod on_record;
 mod request;
+mod time;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -29,7 +31,9 @@ use crate::model::report::{Report, RunMode};
 pub use crate::apply::{Observer, Unresolved};
 pub use authoring::{CheckRequest, check_module, read_samples, transcribe_module};
 pub use error::{ErrorKind, RunError};
+pub use on_record::{History, ReleaseRequest, ReleaseSummary, RunOnRecord, StateRequest, history, release, show};
 pub use request::{CompileRequest, CompileSummary, NodeRequest};
+pub use time::of_milliseconds;
 
 /// What recovery did.
 #[derive(Debug, Clone, PartialEq, Eq)]

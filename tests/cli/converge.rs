@@ -120,18 +120,20 @@ fn apply_converges_and_the_second_finds_nothing_to_do() {
 
     apply: nothing to do, 2 unchanged, 1 skipped
     ");
-    assert_snapshot!(node.run(&["plan", "site.wasm.tar", "-v"]).stdout, @r"
+    assert_snapshot!(node.run(&["plan", "site.wasm.tar", "-v"]).stdout, @r#"
     plan of `site`, serial 0, bundle [short]
 
       = file.folder: unchanged [file [short]]
+        used: [duration] of 5 min, [size] of [size]
 
       = file.note: unchanged [file [short]]
+        used: [duration] of 5 min, [size] of [size]
 
       > file.gated: skipped [file [short]]
         reason: `control { if }` is false on this node
 
     plan: nothing to do, 2 unchanged, 1 skipped
-    ");
+    "#);
 }
 
 #[test]
@@ -187,10 +189,10 @@ fn records_stream_and_end_with_one_result() {
     exit 0
     --- stdout
     {"record":"begun","version":1,"seq":0,"command":"plan","total":3}
-    {"record":"resource","version":1,"seq":1,"resource":{"action":"create","changes":[{"after":"directory","attribute":"ensure","before":"absent","diff":null,"reason":"nothing is there yet"},{"after":"0755","attribute":"mode","before":null,"diff":null,"reason":"set as it is made"}],"drift":false,"duration_us":"[duration]","failure":null,"id":"file.folder","incomplete_preview":null,"log":[],"outcome":"would-change","prerequisites":[],"reason":null,"refresh":null}}
-    {"record":"resource","version":1,"seq":2,"resource":{"action":"create","changes":[{"after":"sha256:[digest]","attribute":"content","before":null,"diff":"@@ -0,0 +1,2 @@\n+one\n+two\n","reason":"set as it is made"},{"after":"file","attribute":"ensure","before":"absent","diff":null,"reason":"nothing is there yet"},{"after":"0640","attribute":"mode","before":null,"diff":null,"reason":"set as it is made"}],"drift":false,"duration_us":"[duration]","failure":null,"id":"file.note","incomplete_preview":null,"log":[],"outcome":"would-change","prerequisites":[],"reason":null,"refresh":null}}
-    {"record":"resource","version":1,"seq":3,"resource":{"action":"skip","changes":[],"drift":false,"duration_us":"[duration]","failure":null,"id":"file.gated","incomplete_preview":null,"log":[],"outcome":"skipped","prerequisites":[],"reason":"`control { if }` is false on this node","refresh":null}}
-    {"record":"result","version":1,"seq":4,"command":"plan","exit":0,"outcome":"done","data":{"bundle":"sha256:[digest]","ended":"[time]","mode":"noop","modules":{"file":"sha256:[digest]"},"notes":[],"owner":"site","report_version":1,"run":null,"serial":0,"started":"[time]","summary":{"cannot_plan":0,"changed":0,"drifted":0,"failed":0,"no_provider":0,"not_reached":0,"refused":0,"skipped":1,"total":3,"unchanged":0,"unmet":0,"unresolved":0,"would_change":2}}}
+    {"record":"resource","version":1,"seq":1,"resource":{"action":"create","changes":[{"after":"directory","attribute":"ensure","before":"absent","diff":null,"reason":"nothing is there yet"},{"after":"0755","attribute":"mode","before":null,"diff":null,"reason":"set as it is made"}],"drift":false,"duration_us":"[duration]","failure":null,"id":"file.folder","incomplete_preview":null,"limits":{"deadline_ms":300000,"memory_bytes":67108864,"memory_used_bytes":"[size]"},"log":[],"outcome":"would-change","prerequisites":[],"reason":null,"refresh":null}}
+    {"record":"resource","version":1,"seq":2,"resource":{"action":"create","changes":[{"after":"sha256:[digest]","attribute":"content","before":null,"diff":"@@ -0,0 +1,2 @@\n+one\n+two\n","reason":"set as it is made"},{"after":"file","attribute":"ensure","before":"absent","diff":null,"reason":"nothing is there yet"},{"after":"0640","attribute":"mode","before":null,"diff":null,"reason":"set as it is made"}],"drift":false,"duration_us":"[duration]","failure":null,"id":"file.note","incomplete_preview":null,"limits":{"deadline_ms":300000,"memory_bytes":67108864,"memory_used_bytes":"[size]"},"log":[],"outcome":"would-change","prerequisites":[],"reason":null,"refresh":null}}
+    {"record":"resource","version":1,"seq":3,"resource":{"action":"skip","changes":[],"drift":false,"duration_us":"[duration]","failure":null,"id":"file.gated","incomplete_preview":null,"limits":null,"log":[],"outcome":"skipped","prerequisites":[],"reason":"`control { if }` is false on this node","refresh":null}}
+    {"record":"result","version":1,"seq":4,"command":"plan","exit":0,"outcome":"done","data":{"bundle":"sha256:[digest]","ended":"[time]","mode":"noop","modules":{"file":"sha256:[digest]"},"notes":[],"owner":"site","report_version":2,"run":null,"serial":0,"started":"[time]","summary":{"cannot_plan":0,"changed":0,"drifted":0,"failed":0,"no_provider":0,"not_reached":0,"refused":0,"skipped":1,"total":3,"unchanged":0,"unmet":0,"unresolved":0,"would_change":2}}}
     "#);
 }
 
@@ -199,19 +201,19 @@ fn another_manifest_that_claims_the_same_file_is_refused() {
     let node = compiled(SITE);
     node.run(&["apply", "site.wasm.tar"]).success();
     compile(&node, "other", "resource \"file\" \"note\" {\n  path    = \"/srv/note\"\n  content = \"mine\\n\"\n}\n");
-    assert_snapshot!(node.run(&["apply", "other.wasm.tar"]), @r"
+    assert_snapshot!(node.run(&["apply", "other.wasm.tar"]), @r#"
     exit 4
     --- stderr
     refused: path `/srv/note`, claimed by `file.note` of `other`, is held by `file.note` of `site`
-    hint: let one manifest manage the object, or make both declare it alike
-    ");
+    hint: let one manifest manage the object, make both declare it alike, or `runtime release` it from its holder
+    "#);
     assert_snapshot!(node.run(&["apply", "other.wasm.tar", "--json"]), @r#"
     exit 4
     --- stdout
-    {"record":"error","version":1,"seq":0,"command":"apply","exit":4,"outcome":"refused","error":{"causes":[],"hint":"let one manifest manage the object, or make both declare it alike","message":"path `/srv/note`, claimed by `file.note` of `other`, is held by `file.note` of `site`"}}
+    {"record":"error","version":1,"seq":0,"command":"apply","exit":4,"outcome":"refused","error":{"causes":[],"hint":"let one manifest manage the object, make both declare it alike, or `runtime release` it from its holder","message":"path `/srv/note`, claimed by `file.note` of `other`, is held by `file.note` of `site`"}}
     --- stderr
     refused: path `/srv/note`, claimed by `file.note` of `other`, is held by `file.note` of `site`
-    hint: let one manifest manage the object, or make both declare it alike
+    hint: let one manifest manage the object, make both declare it alike, or `runtime release` it from its holder
     "#);
     assert_eq!(node.read("root/srv/note"), "one\ntwo\n");
 }

@@ -45,7 +45,7 @@ fn the_reference_of_each_built_in_type_is_its_descriptors() {
 
 #[test]
 fn short_help_names_every_command() {
-    assert_snapshot!(node().run(&["-h"]), @r"
+    assert_snapshot!(node().run(&["-h"]), @r#"
     exit 0
     --- stdout
     Manage a machine by declared state, with resource types that cannot do more than you allow
@@ -56,9 +56,13 @@ fn short_help_names_every_command() {
       compile   Compile a manifest to a bundle, one file with all that a node needs
       validate  Check a manifest or a bundle and write nothing
       inspect   Show what is in a bundle
+      graph     Draw what goes before what in a bundle, and why
       plan      Show what apply would change, and change nothing
       apply     Bring the node to what a bundle declares
       recover   Settle changes that an earlier run began and did not end
+      history   List the runs that this node has on record
+      show      Show what a run found and did
+      release   Give up what a manifest holds on this node
       facts     Show the facts of this node
       module    Make, build and look into modules, the WebAssembly components behind resource types
 
@@ -72,12 +76,12 @@ fn short_help_names_every_command() {
       -v, --verbose...    Say more on stderr; twice for debugging
 
     See `runtime COMMAND --help` for examples of each command.
-    ");
+    "#);
 }
 
 #[test]
 fn nothing_typed_is_a_usage_error() {
-    assert_snapshot!(node().run(&[]), @r"
+    assert_snapshot!(node().run(&[]), @r#"
     exit 64
     --- stderr
     Manage a machine by declared state, with resource types that cannot do more than you allow
@@ -88,9 +92,13 @@ fn nothing_typed_is_a_usage_error() {
       compile   Compile a manifest to a bundle, one file with all that a node needs
       validate  Check a manifest or a bundle and write nothing
       inspect   Show what is in a bundle
+      graph     Draw what goes before what in a bundle, and why
       plan      Show what apply would change, and change nothing
       apply     Bring the node to what a bundle declares
       recover   Settle changes that an earlier run began and did not end
+      history   List the runs that this node has on record
+      show      Show what a run found and did
+      release   Give up what a manifest holds on this node
       facts     Show the facts of this node
       module    Make, build and look into modules, the WebAssembly components behind resource types
 
@@ -104,7 +112,7 @@ fn nothing_typed_is_a_usage_error() {
       -v, --verbose...    Say more on stderr; twice for debugging
 
     See `runtime COMMAND --help` for examples of each command.
-    ");
+    "#);
 }
 
 #[test]

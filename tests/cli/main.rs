@@ -6,12 +6,17 @@ mod blocks;
 mod bundle;
 mod compile;
 mod converge;
+mod examples;
+mod graph;
 mod guide;
 mod help;
 mod module;
+mod on_record;
 mod orders;
 mod programs;
+mod progress;
 mod promises;
+mod records;
 mod sources;
 
 /// A node of its own for one test.

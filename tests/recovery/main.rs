@@ -8,6 +8,7 @@ mod killed_at_events;
 mod killed_at_random;
 mod lost_refresh;
 mod lost_run;
+mod on_record;
 mod providers;
 mod soak;
 mod unrecoverable;

@@ -17,6 +17,7 @@ mod turn;
 mod verdict;
 mod walk;
 
+use crate::model::ids::ResourceId;
 use crate::model::report::{Action, ResourceReport};
 
 pub use deliveries::Deliveries;
@@ -26,10 +27,13 @@ pub use stamps::Stamps;
 pub use subscriptions::Subscriptions;
 pub use walk::{Pace, walk};
 
-/// Told of each resource as it ends, in the order in which they end.
+/// Told of each resource as its turn begins and as it ends, in the order in which they do.
 pub trait Observer: Send + Sync {
     /// The walk begins over `total` resources.
     fn begun(&self, total: usize);
+
+    /// A resource has its turn. One that ended before its turn never has one.
+    fn started(&self, _: &ResourceId) {}
 
     /// A resource has ended.
     fn resource(&self, report: &ResourceReport);

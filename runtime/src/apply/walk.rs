@@ -101,6 +101,7 @@ impl Walk<'_> {
 
     /// Gives a turn a thread of its own, because guests and host functions block.
     fn at_work(&mut self, index: usize, turn: impl AsyncFnOnce(Arc<Run>) -> Result<Ended, JournalError> + Send + 'static) {
+        self.observer.started(&self.catalog.resources[index].id);
         let (run, handle) = (Arc::clone(self.run), Handle::current());
         self.at_work.spawn_blocking(move || (index, handle.block_on(turn(run))));
     }

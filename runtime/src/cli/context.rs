@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 
 use anstream::{AutoStream, ColorChoice};
 
-use super::args::{Color, CompileArgs, Everywhere, InputOptions, NodeOptions, RunOptions};
+use super::args::{Color, CompileArgs, Everywhere, InputOptions, NodeOptions, RunOptions, StateOptions};
 use super::error::CliError;
 use crate::model::report::RunMode;
-use crate::run::{CompileRequest, NodeRequest};
+use crate::run::{CompileRequest, NodeRequest, StateRequest};
 
 mod sources;
 
@@ -204,8 +204,8 @@ pub fn node_request(
     let parallelism = run.and_then(|run| run.parallelism).map(usize::from);
     Ok(NodeRequest {
         bundle: bundle.map(Path::to_owned),
-        root: root(node.root.as_deref()),
-        state_dir: state_dir(node, environment)?,
+        root: root(node.state.root.as_deref()),
+        state_dir: state_dir(&node.state, environment)?,
         // The policy is this machine's also for another root: what lies below a folder must not say what may be done to it.
         policy: node.policy.clone().or_else(|| environment.policy.clone()),
         secrets_dir: run.and_then(|run| run.secrets_dir.clone()).unwrap_or_else(|| PathBuf::from(SECRETS_PATH)),
@@ -232,9 +232,21 @@ pub fn root(given: Option<&Path>) -> PathBuf {
     given.unwrap_or(Path::new("/")).to_owned()
 }
 
-fn state_dir(node: &NodeOptions, environment: &Environment) -> Result<PathBuf, CliError> {
-    let beneath_root = || node.root.as_ref().map(|root| root.join("var/lib/runtime"));
-    let chosen = node.state_dir.clone().or_else(beneath_root).or_else(|| environment.state_dir());
+/// The request to look at what the node that `state` names has on record.
+///
+/// # Errors
+/// As [`node_request`].
+pub fn state_request(state: &StateOptions, environment: &Environment) -> Result<StateRequest, CliError> {
+    Ok(StateRequest {
+        root: root(state.root.as_deref()),
+        state_dir: state_dir(state, environment)?,
+        scratch: environment.scratch.clone(),
+    })
+}
+
+fn state_dir(state: &StateOptions, environment: &Environment) -> Result<PathBuf, CliError> {
+    let beneath_root = || state.root.as_ref().map(|root| root.join("var/lib/runtime"));
+    let chosen = state.state_dir.clone().or_else(beneath_root).or_else(|| environment.state_dir());
     chosen.ok_or_else(|| CliError::Usage {
         message: "there is no place to keep the state: neither `XDG_STATE_HOME` nor `HOME` is an absolute path".to_owned(),
         hint: "pass `--state-dir`".to_owned(),
@@ -253,6 +265,10 @@ mod tests {
         Environment { is_root: true, ..user() }
     }
 
+    fn rooted(root: &str) -> NodeOptions {
+        NodeOptions { state: StateOptions { root: Some(root.into()), state_dir: None }, ..NodeOptions::default() }
+    }
+
     fn request(node: &NodeOptions, environment: &Environment) -> NodeRequest {
         node_request(Some(Path::new("b.wasm.tar")), node, RunMode::Noop, None, environment).unwrap()
     }
@@ -268,9 +284,10 @@ mod tests {
         assert_eq!(state(&none, &user()), "/home/ann/.local/state/runtime");
         let with_xdg = Environment { state_home: Some("/x".into()), ..user() };
         assert_eq!(state(&none, &with_xdg), "/x/runtime");
-        let rooted = NodeOptions { root: Some("/mnt".into()), ..none.clone() };
+        let rooted = rooted("/mnt");
         assert_eq!(state(&rooted, &root_user()), "/mnt/var/lib/runtime");
-        let given = NodeOptions { state_dir: Some("s".into()), ..rooted };
+        assert_eq!(state_request(&rooted.state, &user()).unwrap().state_dir, Path::new("/mnt/var/lib/runtime"));
+        let given = NodeOptions { state: StateOptions { state_dir: Some("s".into()), ..rooted.state }, ..rooted };
         assert_eq!(state(&given, &root_user()), "s");
         let homeless = node_request(None, &none, RunMode::Noop, None, &Environment::default()).unwrap_err();
         assert_eq!(homeless.hint().as_deref(), Some("pass `--state-dir`"));
@@ -279,7 +296,7 @@ mod tests {
     #[test]
     fn cache_and_policy_are_the_hosts_also_with_a_root() {
         let environment = Environment { policy: Some(POLICY_PATH.into()), ..root_user() };
-        let request = request(&NodeOptions { root: Some("/mnt".into()), ..NodeOptions::default() }, &environment);
+        let request = request(&rooted("/mnt"), &environment);
         assert_eq!(request.cache.as_deref(), Some(Path::new("/var/cache/runtime")));
         assert_eq!(request.policy.as_deref(), Some(Path::new(POLICY_PATH)));
         assert_eq!(request.root, Path::new("/mnt"));
@@ -287,7 +304,7 @@ mod tests {
 
     #[test]
     fn the_cache_by_the_first_that_is_given() {
-        let rooted = NodeOptions { root: Some("/r".into()), ..NodeOptions::default() };
+        let rooted = rooted("/r");
         let cache = |node: &NodeOptions, environment: &Environment| request(node, environment).cache;
         assert_eq!(cache(&rooted, &user()).as_deref(), Some(Path::new("/home/ann/.cache/runtime")));
         assert_eq!(cache(&rooted, &Environment::default()), None);

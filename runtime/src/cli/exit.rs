@@ -110,6 +110,7 @@ impl From<ErrorKind> for Exit {
             ErrorKind::Io => Self::Io,
             ErrorKind::Locked => Self::Locked,
             ErrorKind::Refused => Self::Refused,
+            ErrorKind::Unresolved => Self::Unresolved,
         }
     }
 }

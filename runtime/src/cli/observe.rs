@@ -1,4 +1,8 @@
-//! What is said while a run goes on: records as resources end, or a bar on a terminal. Downloads are told on a terminal only.
+//! What is said while a run goes on: records as resources end, or a bar on a terminal that names what is at work. Downloads are told on a
+//! terminal only.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
@@ -6,21 +10,49 @@ use serde_json::json;
 use super::context::Speech;
 use super::output::Output;
 use crate::acquire;
+use crate::model::ids::ResourceId;
 use crate::model::report::ResourceReport;
 use crate::report;
 use crate::run::Observer;
+
+/// How often the bar is drawn anew while nothing ends, for the time that it tells.
+const TICK: Duration = Duration::from_millis(250);
+
+/// How many resources at work the bar names.
+const NAMED: usize = 3;
 
 /// Hears a run and passes it on.
 pub struct Progress<'a> {
     output: &'a Output,
     command: &'a str,
     bar: ProgressBar,
+    /// What has its turn, the longest first.
+    at_work: Mutex<Vec<ResourceId>>,
 }
 
 impl<'a> Progress<'a> {
     /// For one run of `command`.
     pub fn new(output: &'a Output, command: &'a str) -> Self {
-        Self { output, command, bar: bar(output.speech()) }
+        Self { output, command, bar: bar(output.speech()), at_work: Mutex::default() }
+    }
+
+    /// Tells what is at work after `change`.
+    fn tell(&self, change: impl FnOnce(&mut Vec<ResourceId>)) {
+        if self.bar.is_hidden() {
+            return;
+        }
+        let mut at_work = self.at_work.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut at_work);
+        self.bar.set_message(named(&at_work));
+    }
+}
+
+/// The first of many resources by name, and how many more there are.
+fn named(at_work: &[ResourceId]) -> String {
+    let names: Vec<String> = at_work.iter().take(NAMED).map(|id| report::line(&id.to_string())).collect();
+    match at_work.len().saturating_sub(NAMED) {
+        0 => names.join(", "),
+        more => format!("{} and {more} more", names.join(", ")),
     }
 }
 
@@ -39,16 +71,25 @@ impl Drop for Progress<'_> {
 impl Observer for Progress<'_> {
     fn begun(&self, total: usize) {
         self.output.record("begun", &[("command", json!(self.command)), ("total", json!(total))]);
-        if let Ok(style) = ProgressStyle::with_template("{msg} [{wide_bar}] {pos}/{len}") {
+        if let Ok(style) = ProgressStyle::with_template("{prefix} [{bar:24}] {pos}/{len} {elapsed} {wide_msg}") {
             self.bar.set_style(style.progress_chars("=> "));
         }
         self.bar.set_length(total as u64);
-        self.bar.set_message(self.command.to_owned());
+        self.bar.set_prefix(self.command.to_owned());
+        if !self.bar.is_hidden() {
+            self.bar.enable_steady_tick(TICK);
+        }
+    }
+
+    fn started(&self, id: &ResourceId) {
+        tracing::debug!(resource = %id, "has its turn");
+        self.tell(|at_work| at_work.push(id.clone()));
     }
 
     fn resource(&self, resource: &ResourceReport) {
         self.output.record("resource", &[("resource", report::resource_record(resource))]);
         tracing::info!(resource = %resource.id, outcome = resource.outcome.word(), "ended");
+        self.tell(|at_work| at_work.retain(|id| *id != resource.id));
         self.bar.inc(1);
     }
 }
@@ -102,6 +143,14 @@ impl acquire::Progress for Downloads {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_few_of_many_are_named() {
+        let ids: Vec<ResourceId> = ["file.a", "file.b", "file.c", "file.d", "file.e"].map(|id| id.parse().unwrap()).to_vec();
+        assert_eq!(named(&[]), "");
+        assert_eq!(named(&ids[..3]), "file.a, file.b, file.c");
+        assert_eq!(named(&ids), "file.a, file.b, file.c and 2 more");
+    }
 
     #[test]
     fn bars_are_for_terminals_and_not_beside_records() {

@@ -133,6 +133,11 @@ impl Attempt {
         &mut self.store.data_mut().host
     }
 
+    /// The memory of the instance, in bytes: what it has, which is the most that it had.
+    pub fn memory_used(&self) -> usize {
+        self.store.data().limiter.memory_used()
+    }
+
     /// What is left of the deadline.
     pub fn remaining(&self) -> Duration {
         self.limit.saturating_sub(self.started.elapsed())

@@ -38,6 +38,11 @@ impl Limiter {
         self.exceeded.as_ref()
     }
 
+    /// Bytes of all memories: what they have, and the most that they had, since none ever shrinks.
+    pub(super) fn memory_used(&self) -> usize {
+        self.memory
+    }
+
     fn refuse(&mut self, fault: Fault) -> wasmtime::Result<bool> {
         self.exceeded = Some(fault.clone());
         if self.ends_call { Err(wasmtime::Error::new(fault)) } else { Ok(false) }
@@ -86,7 +91,9 @@ mod tests {
         assert!(limiter.memory_growing(0, 60, None).unwrap());
         assert!(!limiter.memory_growing(0, 60, None).unwrap(), "a second memory shares the budget");
         assert_eq!(limiter.exceeded(), Some(&Fault::Memory { limit: 100 }));
+        assert_eq!(limiter.memory_used(), 60, "what was refused is not used");
         assert!(limiter.memory_growing(60, 100, None).unwrap());
+        assert_eq!(limiter.memory_used(), 100);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::tests::{begin, check_history, ended, intention, location, owner, recorded};
 use super::*;
 use crate::model::digest::{BundleDigest, ComponentDigest};
+use crate::model::report::Summary;
 use crate::store::hazard_tests::look_at;
 use crate::store::{Admission, Claimed, Receipt, RunEnding, RunKind, Snapshot, Store, View};
 
@@ -44,8 +45,8 @@ fn run(base: &Path, kill_at: usize) -> usize {
         handle.settle(token, Settlement { record, ..ended(ending) }).unwrap();
     }
     let mut store = journal.finish().unwrap();
-    store.put_report(&run, r#"{"report":1}"#).unwrap();
-    store.end_run(&run, RunEnding::Failed, 2).unwrap();
+    store.put_report(&run, r#"{"report":1}"#, &Summary::default()).unwrap();
+    store.end_run(&run, RunEnding::Failed, 2, None).unwrap();
     moments.load(Ordering::SeqCst)
 }
 
@@ -112,7 +113,7 @@ fn killed_at_each_event_the_state_is_whole_and_a_later_run_goes_on() {
             store.resolve(&recovery, open.intent, Resolution::Recovered, None).unwrap();
         }
         assert_eq!(store.view().open_work().unwrap().intents, 0);
-        store.end_run(&recovery, RunEnding::Converged, 3).unwrap();
+        store.end_run(&recovery, RunEnding::Converged, 3, None).unwrap();
         check_history(&store, statuses(&store));
         drop(store);
         assert_eq!(run(base.path(), 0), moments, "the next run is not hindered");

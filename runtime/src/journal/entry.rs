@@ -76,6 +76,8 @@ pub enum Event {
     Admitted,
     /// Something happened to an intent.
     Intent(IntentEvent),
+    /// A claim is given up; the detail says which.
+    Released,
     /// Its report is stored.
     Reported,
     /// It is over.
@@ -89,6 +91,7 @@ impl Event {
             Self::RunBegan => "run_began",
             Self::Admitted => "admitted",
             Self::Intent(event) => event.as_str(),
+            Self::Released => "released",
             Self::Reported => "reported",
             Self::RunEnded => "run_ended",
         }
@@ -96,7 +99,7 @@ impl Event {
 
     /// The event that `word` stands for.
     pub fn from_word(word: &str) -> Option<Self> {
-        [Self::RunBegan, Self::Admitted, Self::Reported, Self::RunEnded]
+        [Self::RunBegan, Self::Admitted, Self::Released, Self::Reported, Self::RunEnded]
             .into_iter()
             .find(|event| event.as_str() == word)
             .or_else(|| IntentEvent::from_word(word).map(Self::Intent))

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::model::digest::ComponentDigest;
 use crate::model::ids::{OwnerName, RunId};
+use crate::model::report::Summary;
 use crate::store::{Location, Recorded, RunEnding, RunKind, RunStart, Store, StoreError};
 
 pub(super) fn owner() -> OwnerName {
@@ -379,13 +380,13 @@ fn old_runs_are_dropped_with_their_journals_but_never_what_is_open() {
     let mut batch = store.batch().unwrap();
     batch.intend(&first, &intention("file.a")).unwrap();
     batch.commit().unwrap();
-    store.end_run(&first, RunEnding::Failed, 1).unwrap();
+    store.end_run(&first, RunEnding::Failed, 1, None).unwrap();
     let second = begin(&mut store, RunKind::Apply);
-    store.put_report(&second, "{}").unwrap();
-    store.end_run(&second, RunEnding::Converged, 1).unwrap();
+    store.put_report(&second, "{}", &Summary::default()).unwrap();
+    store.end_run(&second, RunEnding::Converged, 1, None).unwrap();
     for _ in 0..crate::store::RUNS_KEPT {
         let run = begin(&mut store, RunKind::Apply);
-        store.end_run(&run, RunEnding::Converged, 1).unwrap();
+        store.end_run(&run, RunEnding::Converged, 1, None).unwrap();
     }
     assert_eq!(store.view().report(&second).unwrap(), None, "it is too old");
     assert_eq!(store.view().entries(&second).unwrap(), []);

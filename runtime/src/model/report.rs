@@ -12,7 +12,7 @@ use super::health::HealthReport;
 use super::ids::{OwnerName, ProviderName, ResourceId, RunId};
 
 /// The one report version that this program writes and reads.
-pub const REPORT_VERSION: u32 = 1;
+pub const REPORT_VERSION: u32 = 2;
 
 /// Whether a run may change the node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -121,6 +121,8 @@ pub struct ResourceReport {
     pub log: Vec<String>,
     /// Wall time of the attempt in microseconds.
     pub duration_us: u64,
+    /// What the attempt was held to, and what it used; none where there was none.
+    pub limits: Option<Limits>,
 }
 
 impl ResourceReport {
@@ -141,8 +143,21 @@ impl ResourceReport {
             failure: None,
             log: Vec::new(),
             duration_us: 0,
+            limits: None,
         }
     }
+}
+
+/// What an attempt at a resource was held to, and how much memory it used; `duration_us` says how much time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limits {
+    /// Its deadline in milliseconds.
+    pub deadline_ms: u64,
+    /// The memory that an instance of its module may have, in bytes.
+    pub memory_bytes: u64,
+    /// The most that one had.
+    pub memory_used_bytes: u64,
 }
 
 /// A refresh that a resource owed at its turn.

@@ -35,7 +35,7 @@ mod tests {
         assert_eq!(parts.get("resources"), None);
         assert_eq!(parts["summary"]["skipped"], 1);
         assert_eq!(parts["summary"]["would_change"], 1);
-        assert_eq!(parts["report_version"], 1);
+        assert_eq!(parts["report_version"], 2);
     }
 
     #[test]

@@ -6,12 +6,16 @@
 //! Text that comes from a module, a manifest or the node was escaped where it entered. That is not trusted here: every such text
 //! goes through [`line()`] or [`block()`] once more, which leave escaped text as it is.
 
+pub use amounts::{duration, size};
+pub use cause::{Cause, cause};
 pub use json::{conclusion, resource_record};
 pub use palette::Palette;
 pub use safe::{block, line, shortened};
-pub use text::{View, render};
+pub use text::{View, body, counts, render};
 pub use values::value;
 
+mod amounts;
+mod cause;
 mod json;
 mod palette;
 mod resource;

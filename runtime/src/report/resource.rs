@@ -1,16 +1,21 @@
 //! One resource of a report for people.
 
+use std::time::Duration;
+
 use anstyle::Style;
 
+use super::amounts::{duration, size};
 use super::palette::{Palette, paint};
 use super::safe::{block, line};
+use super::text::View;
 use super::values::value;
 use crate::model::digest::ComponentDigest;
 use crate::model::health::{HealthReport, HealthStatus};
 use crate::model::report::{Action, Change, EffectClass, Failure, Outcome, Refresh, RefreshEnding, ResourceReport};
 
 /// The lines of one resource. `module` is the component of its type.
-pub(super) fn render(resource: &ResourceReport, module: Option<&ComponentDigest>, palette: &Palette) -> Vec<String> {
+pub(super) fn render(resource: &ResourceReport, module: Option<&ComponentDigest>, view: &View) -> Vec<String> {
+    let palette = &view.palette;
     let mut lines = vec![title(resource, module, palette)];
     if resource.drift {
         lines.push(labelled(palette.warning, "drift:", "the last run left it as declared, and it was changed since"));
@@ -36,10 +41,24 @@ pub(super) fn render(resource: &ResourceReport, module: Option<&ComponentDigest>
     if let Some(failure) = &resource.failure {
         lines.extend(failure_lines(failure, palette));
     }
+    if view.measures {
+        lines.extend(used(resource).map(|words| labelled(palette.dim, "used:", &words)));
+    }
     for message in resource.log.iter().flat_map(|message| block(message)) {
         lines.push(labelled(palette.dim, "log:", &message));
     }
     lines
+}
+
+/// What the attempt took, of what it was allowed; none where there was none.
+fn used(resource: &ResourceReport) -> Option<String> {
+    let took = duration(Duration::from_micros(resource.duration_us));
+    let Some(limits) = resource.limits else {
+        return (resource.duration_us > 0).then_some(took);
+    };
+    let deadline = duration(Duration::from_millis(limits.deadline_ms));
+    let memory = format!("{} of {}", size(limits.memory_used_bytes), size(limits.memory_bytes));
+    Some(format!("{took} of {deadline}, {memory}"))
 }
 
 fn labelled(style: Style, label: &str, text: &str) -> String {
@@ -89,7 +108,7 @@ fn symbol(resource: &ResourceReport, palette: &Palette) -> (&'static str, Style)
     }
 }
 
-fn words(resource: &ResourceReport) -> String {
+pub(super) fn words(resource: &ResourceReport) -> String {
     let verb = match resource.action {
         Action::Create => ("create", "created"),
         Action::Update => ("update", "updated"),

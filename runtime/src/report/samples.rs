@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::model::digest::{BundleDigest, ComponentDigest};
 use crate::model::report::{
-    Action, Change, EffectClass, Failure, Outcome, Phase, REPORT_VERSION, Report, ResourceReport, RunMode,
+    Action, Change, EffectClass, Failure, Limits, Outcome, Phase, REPORT_VERSION, Report, ResourceReport, RunMode,
 };
 
 pub(crate) fn report(resources: Vec<ResourceReport>) -> Report {
@@ -46,6 +46,7 @@ pub(crate) fn resource(id: &str, outcome: Outcome, action: Action) -> ResourceRe
         failure: None,
         log: Vec::new(),
         duration_us: 1500,
+        limits: None,
     }
 }
 
@@ -98,8 +99,13 @@ pub(crate) fn failure() -> Failure {
     }
 }
 
+pub(crate) fn limits() -> Limits {
+    Limits { deadline_ms: 30_000, memory_bytes: 64 << 20, memory_used_bytes: 1_245_184 }
+}
+
 pub(crate) fn failed() -> ResourceReport {
     ResourceReport {
+        limits: Some(limits()),
         failure: Some(failure()),
         log: vec!["writing\nstill writing".to_owned()],
         ..resource("file.slow", Outcome::Failed, Action::Update)

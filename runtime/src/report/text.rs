@@ -3,7 +3,7 @@
 use super::palette::{Palette, paint};
 use super::resource;
 use super::safe::line;
-use crate::model::report::{Note, Outcome, Report, ResourceReport, RunMode, Severity};
+use crate::model::report::{Note, Outcome, Report, ResourceReport, RunMode, Severity, Summary};
 
 /// How a report is shown.
 #[derive(Debug, Clone, Copy, Default)]
@@ -12,11 +12,18 @@ pub struct View {
     pub palette: Palette,
     /// Whether resources that were as desired are listed too.
     pub list_unchanged: bool,
+    /// Whether each resource says what it took, in time and memory.
+    pub measures: bool,
 }
 
 /// The report as text that ends with its summary line.
 pub fn render(report: &Report, view: &View) -> String {
-    let mut lines = vec![heading(report, &view.palette)];
+    format!("{}\n{}", heading(report, &view.palette), body(report, view))
+}
+
+/// The report without its heading: notes, resources and the summary line.
+pub fn body(report: &Report, view: &View) -> String {
+    let mut lines = Vec::new();
     for note in &report.notes {
         lines.extend(note_lines(note, &view.palette));
     }
@@ -24,7 +31,7 @@ pub fn render(report: &Report, view: &View) -> String {
     for each in report.resources.iter().filter(shown) {
         lines.push(String::new());
         let digest = report.modules.get(each.id.type_name.as_str());
-        lines.extend(resource::render(each, digest, &view.palette));
+        lines.extend(resource::render(each, digest, view));
     }
     lines.push(String::new());
     lines.push(paint(view.palette.strong, &summary(report)));
@@ -51,13 +58,17 @@ fn note_lines(note: &Note, palette: &Palette) -> Vec<String> {
     lines
 }
 
-/// One line that counts each way to end that occurred, and always the skipped ones.
+/// One line that names the command and counts.
 fn summary(report: &Report) -> String {
-    let counts = report.summary();
     let head = match report.mode {
         RunMode::Noop => "plan",
         RunMode::Apply => "apply",
     };
+    format!("{head}: {}", counts(&report.summary()))
+}
+
+/// Each way to end that occurred with how many ended so, and always the unchanged and the skipped ones.
+pub fn counts(counts: &Summary) -> String {
     let deviating = [
         (counts.would_change, "would change"),
         (counts.changed, "changed"),
@@ -79,5 +90,5 @@ fn summary(report: &Report) -> String {
     if counts.drifted > 0 {
         parts.push(format!("{} drifted", counts.drifted));
     }
-    format!("{head}: {}", parts.join(", "))
+    parts.join(", ")
 }

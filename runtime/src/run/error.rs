@@ -1,11 +1,16 @@
 //! Every way in which a run does not give its result, sorted into the few kinds that fix exit code and heading.
 
+use std::fmt;
+
 use crate::acquire::AcquireError;
 use crate::bundle::catalog::CatalogError;
 use crate::bundle::{BundleError, WriteError};
 use crate::engine::{Conflict, EngineError};
 use crate::journal::JournalError;
 use crate::language::diagnostic::Diagnostics;
+use crate::language::suggest;
+use crate::model::ids::{OwnerName, RunId};
+use crate::model::report::REPORT_VERSION;
 use crate::policy::PolicyError;
 use crate::receipt::ReceiptError;
 use crate::secrets::SecretError;
@@ -24,6 +29,8 @@ pub enum ErrorKind {
     Locked,
     /// The run was refused, and nothing was touched.
     Refused,
+    /// A change of an earlier run is neither done nor undone.
+    Unresolved,
 }
 
 /// Why a run gave no result.
@@ -141,6 +148,45 @@ pub enum RunError {
     /// Resources of one type that cannot be managed together on this node.
     #[error("{}", conflicts(.0))]
     Conflicts(Vec<Conflict>),
+    /// No such run is on record.
+    #[error("{}", no_run(wanted.as_deref()))]
+    NoRun {
+        /// How the id was to begin; none for the newest.
+        wanted: Option<String>,
+    },
+    /// More than one run could be meant.
+    #[error("more than one run begins with `{wanted}`: {}", listed(runs))]
+    SeveralRuns {
+        /// How the id was to begin.
+        wanted: String,
+        /// The newest that do.
+        runs: Vec<RunId>,
+    },
+    /// A report of another version of this program.
+    #[error("the report of run `{run}` has version {version}, and this program reads version {REPORT_VERSION} only")]
+    OtherReport {
+        /// Whose report.
+        run: RunId,
+        /// Its version.
+        version: u32,
+    },
+    /// A report that is none.
+    #[error("the report of run `{run}` cannot be read")]
+    UnreadableReport {
+        /// Whose report.
+        run: RunId,
+        /// Why.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// An owner that the node has never heard of.
+    #[error("nothing of `{owner}` is on record here")]
+    UnknownOwner {
+        /// Who was named.
+        owner: OwnerName,
+        /// Who is on record.
+        known: Vec<OwnerName>,
+    },
     /// A thread could not be started.
     #[error("a thread could not be started")]
     Thread(#[source] std::io::Error),
@@ -163,11 +209,27 @@ fn conflicts(found: &[Conflict]) -> String {
     told.collect::<Vec<_>>().join("\n")
 }
 
+fn no_run(wanted: Option<&str>) -> String {
+    match wanted {
+        Some(beginning) => format!("no run on record begins with `{beginning}`"),
+        None => "no run is on record here".to_owned(),
+    }
+}
+
+fn listed(names: &[impl fmt::Display]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
 impl RunError {
     /// What kind of error it is.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::NoBundle | Self::OtherType { .. } | Self::Reserved { .. } => ErrorKind::Usage,
+            Self::NoBundle
+            | Self::OtherType { .. }
+            | Self::Reserved { .. }
+            | Self::NoRun { .. }
+            | Self::SeveralRuns { .. }
+            | Self::UnknownOwner { .. } => ErrorKind::Usage,
             Self::Input { .. } | Self::Sources(_) | Self::Policy(PolicyError::Io { .. }) => ErrorKind::Io,
             Self::Manifest(_)
             | Self::InputTooLarge { .. }
@@ -186,7 +248,13 @@ impl RunError {
             Self::Receipt(error) if error.is_io() => ErrorKind::Io,
             Self::Receipt(_) => ErrorKind::BadData,
             Self::Store(error) if error.is_locked() => ErrorKind::Locked,
-            Self::Node(_) | Self::Store(_) | Self::Journal(_) | Self::Thread(_) => ErrorKind::Io,
+            Self::Store(StoreError::Blocked { .. }) => ErrorKind::Unresolved,
+            Self::Node(_)
+            | Self::Store(_)
+            | Self::OtherReport { .. }
+            | Self::UnreadableReport { .. }
+            | Self::Journal(_)
+            | Self::Thread(_) => ErrorKind::Io,
             Self::Claims(_) | Self::Conflicts(_) | Self::Secret(_) => ErrorKind::Refused,
         }
     }
@@ -199,7 +267,13 @@ impl RunError {
             Self::Policy(error) => error.hint(),
             Self::Secret(error) => error.hint(),
             Self::Store(error) => error.hint(),
-            Self::Claims(_) => Some("let one manifest manage the object, or make both declare it alike".into()),
+            Self::Claims(_) => Some(
+                "let one manifest manage the object, make both declare it alike, or `runtime release` it from its holder".into(),
+            ),
+            Self::NoRun { wanted: Some(_) } => Some("`runtime history` lists the runs".into()),
+            Self::SeveralRuns { .. } => Some("give more of its id".into()),
+            Self::OtherReport { .. } => Some("read it with the version of this program that wrote it".into()),
+            Self::UnknownOwner { owner, known } => suggest::one_of(owner.as_str(), known.iter().map(OwnerName::as_str)),
             Self::NoBundle => Some("name the bundle to apply".into()),
             Self::Reserved { .. } => Some("give the module a name of its own".into()),
             Self::OtherType { serves, .. } => Some(format!("write `--module {serves}=…`")),

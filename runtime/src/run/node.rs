@@ -9,6 +9,7 @@ use host_functions::Node;
 
 use super::error::RunError;
 use super::request::NodeRequest;
+use super::time::{milliseconds, now};
 use super::{Observer, Recovery};
 use crate::apply::{self, Deliveries, Pace, Run, Stamps, Subscriptions, Unresolved};
 use crate::bundle::Bundle;
@@ -113,7 +114,7 @@ pub(super) fn converge(
         Err(error) => {
             // Only a refusal leaves a store that can be written; what else went wrong is told, and the run stays without an end.
             if let (Some(store), RunError::Claims(_) | RunError::Conflicts(_)) = (store.as_mut(), &error) {
-                store.end_run(&id, RunEnding::Refused, milliseconds())?;
+                store.end_run(&id, RunEnding::Refused, milliseconds(), Some(&error.to_string()))?;
             }
             Err(error)
         }
@@ -139,8 +140,14 @@ pub(super) fn recover(request: &NodeRequest) -> Result<Recovery, RunError> {
     store.begin_run(&RunStart { run: id.clone(), kind: RunKind::Recover, owner: None, at: milliseconds() })?;
     let (mut store, recovery) = recover_open(store, &id, modules, None, &site)?;
     let ending = if recovery.unresolved.is_empty() { RunEnding::Converged } else { RunEnding::Unresolved };
-    store.end_run(&id, ending, milliseconds())?;
+    store.end_run(&id, ending, milliseconds(), still_open(&recovery.unresolved).as_deref())?;
     Ok(Recovery { recovered: recovery.recovered, unresolved: recovery.unresolved })
+}
+
+/// What a recovery could not settle, a line each, for the journal.
+fn still_open(unresolved: &BTreeMap<ResourceId, Unresolved>) -> Option<String> {
+    let lines: Vec<String> = unresolved.iter().map(|(id, open)| format!("`{id}` is unresolved: {}", open.reason)).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
 /// Settles open intents: of the owner of `admitted`, or of all.
@@ -369,8 +376,8 @@ fn report(admitted: Admitted, run: Option<RunId>, mode: RunMode, started: String
 fn finish(store: &mut Option<Store>, id: &RunId, report: &Report) -> Result<(), RunError> {
     let store = store.as_mut().expect("a walk that ended well gives the store back");
     let text = serde_json::to_string(report).expect("a report is plain data");
-    store.put_report(id, &text)?;
-    store.end_run(id, ending(report), milliseconds())?;
+    store.put_report(id, &text, &report.summary())?;
+    store.end_run(id, ending(report), milliseconds(), None)?;
     Ok(())
 }
 
@@ -395,12 +402,4 @@ fn tokio_runtime(parallelism: usize) -> Result<tokio::runtime::Runtime, RunError
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     builder.worker_threads(2).max_blocking_threads(parallelism.max(1) + 8).enable_time();
     builder.build().map_err(RunError::Thread)
-}
-
-fn now() -> String {
-    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
-}
-
-fn milliseconds() -> i64 {
-    jiff::Timestamp::now().as_millisecond()
 }

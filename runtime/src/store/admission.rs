@@ -88,24 +88,6 @@ impl Store {
         batch.log(run, None, Event::Admitted, None)?;
         batch.commit()
     }
-
-    /// Gives up every claim of `owner`, and says how many there were. What is recorded of its resources is forgotten: nobody manages
-    /// them now.
-    ///
-    /// # Errors
-    /// [`StoreError::Blocked`] if an intent of the owner is open: nobody knows yet what became of its object; if the database cannot be
-    /// written.
-    pub fn release(&mut self, owner: &OwnerName) -> Result<usize, StoreError> {
-        if let Some(open) = self.view().open_intents(Some(owner))?.into_iter().next() {
-            return Err(StoreError::Blocked { resource: open.resource, intent: open.intent });
-        }
-        let batch = self.batch()?;
-        let failed = batch.failed("release claims");
-        let released = batch.connection().execute("DELETE FROM claims WHERE owner = ?1", [owner.as_str()]).map_err(&failed)?;
-        batch.connection().execute("DELETE FROM recorded WHERE owner = ?1", [owner.as_str()]).map_err(&failed)?;
-        batch.commit()?;
-        Ok(released)
-    }
 }
 
 fn conflicts(

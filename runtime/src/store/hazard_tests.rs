@@ -12,6 +12,7 @@ use super::tests::{begin, location, name};
 use super::*;
 use crate::journal::{Action, Ending, Intention, Journal, JournalError, Operation, Settlement};
 use crate::model::digest::ComponentDigest;
+use crate::model::report::Summary;
 
 const HOLD: &str = "RUNTIME_TEST_HOLD_LOCK";
 
@@ -118,7 +119,7 @@ fn looking_leaves_the_folder_as_it_is_whether_its_last_run_ended_or_was_lost() {
     for is_lost in [false, true] {
         let mut store = Store::open(&location).unwrap();
         let run = begin(&mut store, "site");
-        store.put_report(&run, r#"{"n":1}"#).unwrap();
+        store.put_report(&run, r#"{"n":1}"#, &Summary::default()).unwrap();
         if is_lost {
             lose(store)
         } else {
@@ -182,13 +183,13 @@ fn another_format_is_refused_by_name_and_left_as_it_is() {
     let mut batch = store.batch().unwrap();
     batch.intend(&run, &intention("file.a", 10)).unwrap();
     batch.commit().unwrap();
-    store.view.connection.pragma_update(None, "user_version", 2).unwrap();
+    store.view.connection.pragma_update(None, "user_version", 9).unwrap();
     lose(store);
     let before = look_at(&location.folder);
     for error in [refused(Store::open(&location)), refused(Snapshot::open(&location, scratch().path()))] {
         let text = error.to_string().replace(&*location.folder.to_string_lossy(), "STATE");
         insta::allow_duplicates! {
-            insta::assert_snapshot!(text, @"the state in `STATE` has format 2, and this program has format 1 only; open in it: 1 intents and 0 obligations");
+            insta::assert_snapshot!(text, @"the state in `STATE` has format 9, and this program has format 2 only; open in it: 1 intents and 0 obligations");
             insta::assert_snapshot!(error.hint().unwrap(), @"run `runtime recover` with the version that wrote it");
         }
     }

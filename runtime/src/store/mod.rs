@@ -7,7 +7,7 @@
 //! What it deliberately does not do: order anything by a clock, decide what an event may follow (that is `journal`), or read the
 //! environment: folder, root and time are given.
 
-/// Conflicts between owners, taking and releasing claims.
+/// Conflicts between owners, taking claims and letting go of them with a new version.
 mod admission;
 /// The write transaction: what is done to intents, obligations and recorded state.
 mod batch;
@@ -27,6 +27,8 @@ mod intents;
 mod lock;
 /// Queries about recorded state.
 mod recorded;
+/// Who holds what, and giving it up by hand.
+mod release;
 /// Values read from rows.
 mod rows;
 /// Runs, receipts and reports.
@@ -53,6 +55,7 @@ pub use claims::{Conflict, Conflicts, Desired, DesiredDigest, MAX_CONFLICTS};
 pub use error::StoreError;
 pub use intents::{OpenIntent, OpenWork};
 pub use recorded::Recorded;
+pub use release::{HeldClaim, Holding, Object, Release, Released};
 pub use runs::{RUNS_KEPT, Receipt, RunEnding, RunKind, RunRecord, RunStart};
 pub use schema::FORMAT_VERSION;
 pub use stamp::StampKey;
@@ -105,6 +108,17 @@ impl Store {
         let path = folder.join(database::FILE_NAME);
         let connection = database::open_exclusive(&folder, &path, &root)?;
         Ok(Self { view: View { connection, path }, observer: None, commits: 0, _lock: lock })
+    }
+
+    /// The same where there is state already; none if no run ever was.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub fn open_existing(location: &Location) -> Result<Option<Self>, StoreError> {
+        match folder::existing(&location.folder)? {
+            Some(_) => Self::open(location).map(Some),
+            None => Ok(None),
+        }
     }
 
     /// Has `observer` told of every entry of the journal from now on.

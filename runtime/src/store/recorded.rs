@@ -77,11 +77,7 @@ impl Store {
     /// If the database cannot be written; then nothing is dropped.
     pub fn forget(&mut self, owner: &OwnerName, resources: &[ResourceId]) -> Result<(), StoreError> {
         let batch = self.batch()?;
-        let failed = batch.failed("forget recorded state");
-        for resource in resources {
-            let key = params![owner.as_str(), resource.to_string()];
-            batch.connection().execute("DELETE FROM recorded WHERE owner = ?1 AND resource = ?2", key).map_err(&failed)?;
-        }
+        super::release::forget(&batch, owner, resources)?;
         batch.commit()
     }
 }

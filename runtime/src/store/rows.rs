@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use rusqlite::Row;
 use rusqlite::types::Type;
+use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
 use crate::model::digest::Digest;
@@ -45,6 +46,11 @@ pub(super) fn json(row: &Row<'_>, column: &str) -> rusqlite::Result<Json> {
 
 /// The same, where the column may be null.
 pub(super) fn json_or_null(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Json>> {
+    read_or_null(row, column)
+}
+
+/// A value of ours from its JSON, where the column may be null.
+pub(super) fn read_or_null<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<T>> {
     let text: Option<String> = row.get(column)?;
     text.map(|text| serde_json::from_str(&text).map_err(|error| unreadable(row, column, Type::Text, error))).transpose()
 }

@@ -1,14 +1,15 @@
 use std::collections::BTreeMap;
 
-use rusqlite::{OptionalExtension as _, Row, params};
+use rusqlite::{OptionalExtension as _, Row, ToSql, params};
 
 use super::intents::PRUNE_RUNS;
-use super::rows::{digest, parsed, parsed_or_null, word};
-use super::{Store, StoreError, View};
+use super::rows::{digest, parsed, parsed_or_null, read_or_null, word};
+use super::{Batch, Store, StoreError, View};
 use crate::journal::Event;
 use crate::journal::words;
 use crate::model::digest::{BundleDigest, ComponentDigest};
 use crate::model::ids::{OwnerName, RunId, TypeName};
+use crate::model::report::Summary;
 
 /// How many runs of each owner are kept with their journals and reports. A run with something open is kept beyond that.
 pub const RUNS_KEPT: u32 = 100;
@@ -20,6 +21,8 @@ words! {
         Apply = "apply",
         /// To settle what earlier runs left open.
         Recover = "recover",
+        /// To give up claims.
+        Release = "release",
     }
 }
 
@@ -36,6 +39,8 @@ words! {
         Refused = "refused",
         /// An intent is unresolved.
         Unresolved = "unresolved",
+        /// Claims are given up.
+        Released = "released",
     }
 }
 
@@ -46,7 +51,7 @@ pub struct RunStart {
     pub run: RunId,
     /// What it is for.
     pub kind: RunKind,
-    /// Whose bundle it applies; none for a run that recovers whatever is open.
+    /// Whose bundle it applies, or whose claims it gives up; none for a run that recovers whatever is open.
     pub owner: Option<OwnerName>,
     /// Unix time in milliseconds, for people.
     pub at: i64,
@@ -76,7 +81,7 @@ pub struct RunRecord {
     pub run: RunId,
     /// What it was for.
     pub kind: RunKind,
-    /// Whose bundle it applied.
+    /// Whose bundle it applied, or whose claims it gave up.
     pub owner: Option<OwnerName>,
     /// The bundle, if it was admitted.
     pub bundle: Option<BundleDigest>,
@@ -86,7 +91,13 @@ pub struct RunRecord {
     pub ended_at: Option<i64>,
     /// How it ended; none likewise.
     pub ending: Option<RunEnding>,
+    /// How many resources ended in each way, where it has a report.
+    pub summary: Option<Summary>,
 }
+
+/// What a [`RunRecord`] is read from; a condition and an order follow.
+const RUN_RECORDS: &str = "SELECT run, kind, runs.owner AS owner, bundle, began_at, ended_at, ending, summary \
+     FROM runs LEFT JOIN receipts USING (receipt) LEFT JOIN reports USING (run)";
 
 impl View {
     /// The newest accepted bundle of `owner`.
@@ -105,15 +116,35 @@ impl View {
     /// # Errors
     /// If the database cannot be read.
     pub fn runs(&self, owner: Option<&OwnerName>, limit: u32) -> Result<Vec<RunRecord>, StoreError> {
+        let condition = "WHERE ?1 IS NULL OR runs.owner = ?1 ORDER BY sequence DESC LIMIT ?2";
+        self.run_records(condition, params![owner.map(OwnerName::as_str), limit])
+    }
+
+    /// Runs whose id begins with `beginning`, newest first, at most `limit`.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn runs_called(&self, beginning: &str, limit: u32) -> Result<Vec<RunRecord>, StoreError> {
+        let condition = "WHERE substr(run, 1, length(?1)) = ?1 ORDER BY sequence DESC LIMIT ?2";
+        self.run_records(condition, params![beginning, limit])
+    }
+
+    fn run_records(&self, condition: &str, values: &[&dyn ToSql]) -> Result<Vec<RunRecord>, StoreError> {
         let failed = self.failed("read runs");
-        let mut statement = self
-            .connection
-            .prepare(
-                "SELECT run, kind, runs.owner AS owner, bundle, began_at, ended_at, ending FROM runs \
-                 LEFT JOIN receipts USING (receipt) WHERE ?1 IS NULL OR runs.owner = ?1 ORDER BY sequence DESC LIMIT ?2",
-            )
-            .map_err(&failed)?;
-        let rows = statement.query_map(params![owner.map(OwnerName::as_str), limit], run_record).map_err(&failed)?;
+        let mut statement = self.connection.prepare(&format!("{RUN_RECORDS} {condition}")).map_err(&failed)?;
+        let rows = statement.query_map(values, run_record).map_err(&failed)?;
+        rows.collect::<rusqlite::Result<_>>().map_err(&failed)
+    }
+
+    /// Every owner that has a run or a receipt on record, sorted.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn owners(&self) -> Result<Vec<OwnerName>, StoreError> {
+        let failed = self.failed("read owners");
+        let sql = "SELECT owner FROM runs WHERE owner IS NOT NULL UNION SELECT owner FROM receipts ORDER BY owner";
+        let mut statement = self.connection.prepare(sql).map_err(&failed)?;
+        let rows = statement.query_map([], |row| parsed(row, "owner")).map_err(&failed)?;
         rows.collect::<rusqlite::Result<_>>().map_err(&failed)
     }
 
@@ -150,33 +181,28 @@ impl Store {
     /// # Errors
     /// If its id is on record already, or the database cannot be written.
     pub fn begin_run(&mut self, start: &RunStart) -> Result<(), StoreError> {
-        let RunStart { run, kind, owner, at } = start;
         let mut batch = self.batch()?;
-        batch
-            .connection()
-            .execute(
-                "INSERT INTO runs (run, kind, owner, began_at) VALUES (?1, ?2, ?3, ?4)",
-                params![run.as_str(), kind.as_str(), owner.as_ref().map(OwnerName::as_str), at],
-            )
-            .map_err(batch.failed("begin a run"))?;
-        batch.log(run, None, Event::RunBegan, None)?;
+        begin(&mut batch, start)?;
         batch.commit()
     }
 
-    /// Keeps the report of a run, as JSON, in place of an earlier one of the same run.
+    /// Keeps the report of a run, as JSON, with its counts, in place of an earlier one of the same run.
     ///
     /// # Errors
     /// If the run is not on record, or the database cannot be written.
-    pub fn put_report(&mut self, run: &RunId, report: &str) -> Result<(), StoreError> {
+    pub fn put_report(&mut self, run: &RunId, report: &str, summary: &Summary) -> Result<(), StoreError> {
         let mut batch = self.batch()?;
+        let failed = batch.failed("store a report");
+        let summary =
+            serde_json::to_string(summary).map_err(|error| failed(rusqlite::Error::ToSqlConversionFailure(Box::new(error))))?;
         let written = batch
             .connection()
             .execute(
-                "INSERT INTO reports (run, report) SELECT run, ?2 FROM runs WHERE run = ?1 \
-                 ON CONFLICT (run) DO UPDATE SET report = excluded.report",
-                params![run.as_str(), report],
+                "INSERT INTO reports (run, report, summary) SELECT run, ?2, ?3 FROM runs WHERE run = ?1 \
+                 ON CONFLICT (run) DO UPDATE SET report = excluded.report, summary = excluded.summary",
+                params![run.as_str(), report, summary],
             )
-            .map_err(batch.failed("store a report"))?;
+            .map_err(failed)?;
         if written != 1 {
             return Err(StoreError::NotOnRecord { what: format!("run `{run}`") });
         }
@@ -185,26 +211,44 @@ impl Store {
     }
 
     /// Ends a run, and drops what is too old: all but the newest [`RUNS_KEPT`] runs of its owner, and receipts that no run names,
-    /// but for each owner's newest. `at` is Unix time in milliseconds.
+    /// but for each owner's newest. `at` is Unix time in milliseconds; `why` is for people, where there is no report to tell it.
     ///
     /// # Errors
     /// If the run is not on record or has ended, or the database cannot be written.
-    pub fn end_run(&mut self, run: &RunId, ending: RunEnding, at: i64) -> Result<(), StoreError> {
+    pub fn end_run(&mut self, run: &RunId, ending: RunEnding, at: i64, why: Option<&str>) -> Result<(), StoreError> {
         let mut batch = self.batch()?;
-        let ended = batch
-            .connection()
-            .execute(
-                "UPDATE runs SET ending = ?1, ended_at = ?2 WHERE run = ?3 AND ending IS NULL",
-                params![ending.as_str(), at, run.as_str()],
-            )
-            .map_err(batch.failed("end a run"))?;
-        if ended != 1 {
-            return Err(StoreError::NotOnRecord { what: format!("run `{run}`") });
-        }
-        batch.log(run, None, Event::RunEnded, None)?;
-        prune(batch.connection(), run).map_err(batch.failed("drop old runs"))?;
+        end(&mut batch, run, ending, at, why)?;
         batch.commit()
     }
+}
+
+/// Puts a run on record, within a transaction.
+pub(super) fn begin(batch: &mut Batch<'_>, start: &RunStart) -> Result<(), StoreError> {
+    let RunStart { run, kind, owner, at } = start;
+    batch
+        .connection()
+        .execute(
+            "INSERT INTO runs (run, kind, owner, began_at) VALUES (?1, ?2, ?3, ?4)",
+            params![run.as_str(), kind.as_str(), owner.as_ref().map(OwnerName::as_str), at],
+        )
+        .map_err(batch.failed("begin a run"))?;
+    batch.log(run, None, Event::RunBegan, None)
+}
+
+/// Ends a run, within a transaction.
+pub(super) fn end(batch: &mut Batch<'_>, run: &RunId, ending: RunEnding, at: i64, why: Option<&str>) -> Result<(), StoreError> {
+    let ended = batch
+        .connection()
+        .execute(
+            "UPDATE runs SET ending = ?1, ended_at = ?2 WHERE run = ?3 AND ending IS NULL",
+            params![ending.as_str(), at, run.as_str()],
+        )
+        .map_err(batch.failed("end a run"))?;
+    if ended != 1 {
+        return Err(StoreError::NotOnRecord { what: format!("run `{run}`") });
+    }
+    batch.log(run, None, Event::RunEnded, why)?;
+    prune(batch.connection(), run).map_err(batch.failed("drop old runs"))
 }
 
 fn prune(connection: &rusqlite::Connection, run: &RunId) -> rusqlite::Result<()> {
@@ -233,6 +277,7 @@ fn run_record(row: &Row<'_>) -> rusqlite::Result<RunRecord> {
         began_at: row.get("began_at")?,
         ended_at,
         ending: ended_at.map(|_| word(row, "ending", RunEnding::from_word)).transpose()?,
+        summary: read_or_null(row, "summary")?,
     })
 }
 

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
 use super::error::{StoreError, database, show};
 
 /// The one state format that this program reads and writes.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 
 /// SQLite's `application_id` of a state database: `rnst`.
 const APPLICATION_ID: i64 = 0x726e_7374;

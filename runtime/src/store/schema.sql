@@ -1,4 +1,4 @@
--- State format 1. docs/formats/state.md describes it; a change here is another format.
+-- State format 2. docs/formats/state.md describes it; a change here is another format.
 
 -- Which root this state describes: one row.
 CREATE TABLE binding (
@@ -24,12 +24,12 @@ CREATE INDEX receipts_of_owner ON receipts (owner, receipt);
 CREATE TABLE runs (
     sequence INTEGER PRIMARY KEY AUTOINCREMENT,
     run TEXT NOT NULL UNIQUE CHECK (length(run) = 32),
-    kind TEXT NOT NULL CHECK (kind IN ('apply', 'recover')),
+    kind TEXT NOT NULL CHECK (kind IN ('apply', 'recover', 'release')),
     owner TEXT,
     receipt INTEGER REFERENCES receipts (receipt),
     began_at INTEGER NOT NULL,
     ended_at INTEGER,
-    ending TEXT CHECK (ending IN ('converged', 'incomplete', 'failed', 'refused', 'unresolved')),
+    ending TEXT CHECK (ending IN ('converged', 'incomplete', 'failed', 'refused', 'unresolved', 'released')),
     CHECK ((ended_at IS NULL) = (ending IS NULL))
 ) STRICT;
 CREATE INDEX runs_of_owner ON runs (owner, sequence);
@@ -65,10 +65,10 @@ CREATE TABLE events (
     run TEXT NOT NULL,
     intent INTEGER REFERENCES intents (intent) ON DELETE CASCADE,
     event TEXT NOT NULL CHECK (event IN (
-        'run_began', 'admitted', 'reported', 'run_ended',
+        'run_began', 'admitted', 'released', 'reported', 'run_ended',
         'intended', 'partial', 'unknown', 'partial_unknown', 'done', 'not_started', 'recovered', 'abandoned')),
     detail TEXT,
-    CHECK ((intent IS NULL) = (event IN ('run_began', 'admitted', 'reported', 'run_ended')))
+    CHECK ((intent IS NULL) = (event IN ('run_began', 'admitted', 'released', 'reported', 'run_ended')))
 ) STRICT;
 CREATE INDEX events_of_run ON events (run, sequence);
 CREATE INDEX events_of_intent ON events (intent, sequence);
@@ -139,10 +139,11 @@ CREATE TABLE recorded (
     PRIMARY KEY (owner, resource)
 ) STRICT, WITHOUT ROWID;
 
--- The report of each run, as JSON.
+-- The report of each run, and how many resources ended in each way, as JSON: many runs are listed without reading their reports.
 CREATE TABLE reports (
     run TEXT PRIMARY KEY REFERENCES runs (run) ON DELETE CASCADE,
-    report TEXT NOT NULL
+    report TEXT NOT NULL,
+    summary TEXT NOT NULL
 ) STRICT;
 
 -- Every format has this view, so that any version can say what another left open.

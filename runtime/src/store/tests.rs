@@ -6,12 +6,13 @@ use crate::model::catalog::Claim;
 use crate::model::digest::{BundleDigest, ComponentDigest};
 use crate::model::ids::{OwnerName, ResourceId, RunId};
 use crate::model::key::Key;
+use crate::model::report::Summary;
 
 pub(super) fn name(text: &str) -> OwnerName {
     text.parse().unwrap()
 }
 
-fn id(text: &str) -> ResourceId {
+pub(super) fn id(text: &str) -> ResourceId {
     text.parse().unwrap()
 }
 
@@ -39,7 +40,7 @@ pub(super) fn receipt(owner: &str) -> Receipt {
 }
 
 /// A resource that claims `paths` and is to be as `desired` says.
-fn claimed(resource: &str, paths: &[&str], desired: &str) -> Claimed {
+pub(super) fn claimed(resource: &str, paths: &[&str], desired: &str) -> Claimed {
     let claim = |path: &&str| Claim { domain: "path".into(), key: Key::from(*path), qualifier: String::new() };
     Claimed {
         resource: id(resource),
@@ -49,10 +50,16 @@ fn claimed(resource: &str, paths: &[&str], desired: &str) -> Claimed {
     }
 }
 
-fn admit(store: &mut Store, owner: &str, resources: Vec<Claimed>, kept: &[&str]) -> Result<(), StoreError> {
+pub(super) fn admit(store: &mut Store, owner: &str, resources: Vec<Claimed>, kept: &[&str]) -> Result<(), StoreError> {
     let run = begin(store, owner);
     let kept = kept.iter().map(|resource| id(resource)).collect();
     store.admit(&Admission { run, receipt: receipt(owner), resources, kept })
+}
+
+/// The release of what `owner` has, or of one path.
+pub(super) fn release(owner: &str, path: Option<&str>) -> Release {
+    let object = path.map(|path| Object { domain: "path".into(), key: Key::from(path) });
+    Release { run: random_run_id(), owner: name(owner), object, at: 7 }
 }
 
 fn conflicts(result: Result<(), StoreError>) -> String {
@@ -82,7 +89,7 @@ fn owners_share_what_is_equal_and_neither_can_then_change_it() {
     admit(&mut store, "one", vec![claimed("file.a", &["/x"], "same")], &[]).unwrap();
     admit(&mut store, "two", vec![claimed("file.b", &["/x"], "same")], &[]).unwrap();
     conflicts(admit(&mut store, "one", vec![claimed("file.a", &["/x"], "new")], &[]));
-    assert_eq!(store.release(&name("two")).unwrap(), 1);
+    assert_eq!(store.release(&release("two", None)).unwrap().claims.len(), 1);
     admit(&mut store, "one", vec![claimed("file.a", &["/x"], "new")], &[]).unwrap();
 }
 
@@ -118,7 +125,7 @@ fn what_was_begun_and_not_settled_keeps_its_claims() {
     admit(&mut store, "site", Vec::new(), &[]).unwrap();
     let other = vec![claimed("file.x", &["/a"], "2")];
     conflicts(admit(&mut store, "other", other.clone(), &[]));
-    assert!(matches!(store.release(&name("site")), Err(StoreError::Blocked { .. })));
+    assert!(matches!(store.release(&release("site", None)), Err(StoreError::Blocked { .. })));
     let recovery = begin(&mut store, "site");
     store.resolve(&recovery, intent, Resolution::Abandoned, None).unwrap();
     admit(&mut store, "site", Vec::new(), &[]).unwrap();
@@ -162,10 +169,11 @@ fn receipts_runs_and_reports_come_back_as_they_went_in() {
     let run = begin(&mut store, "site");
     let accepted = receipt("site");
     store.admit(&Admission { run: run.clone(), receipt: accepted.clone(), resources: Vec::new(), kept: Vec::new() }).unwrap();
-    store.put_report(&run, r#"{"old":1}"#).unwrap();
-    store.put_report(&run, r#"{"new":1}"#).unwrap();
-    store.end_run(&run, RunEnding::Converged, 9).unwrap();
-    assert!(matches!(store.end_run(&run, RunEnding::Failed, 9), Err(StoreError::NotOnRecord { .. })), "it is over");
+    let counts = Summary { total: 3, changed: 2, skipped: 1, ..Summary::default() };
+    store.put_report(&run, r#"{"old":1}"#, &Summary::default()).unwrap();
+    store.put_report(&run, r#"{"new":1}"#, &counts).unwrap();
+    store.end_run(&run, RunEnding::Converged, 9, Some("so")).unwrap();
+    assert!(matches!(store.end_run(&run, RunEnding::Failed, 9, None), Err(StoreError::NotOnRecord { .. })), "it is over");
     let lost = begin(&mut store, "site");
     drop(store);
 
@@ -177,8 +185,15 @@ fn receipts_runs_and_reports_come_back_as_they_went_in() {
     let runs = view.runs(None, 10).unwrap();
     assert_eq!((&runs[0].run, runs[0].ending, runs[0].bundle), (&lost, None, None));
     assert_eq!((&runs[1].run, runs[1].ending, runs[1].bundle), (&run, Some(RunEnding::Converged), Some(accepted.bundle)));
-    let events: Vec<&str> = view.entries(&run).unwrap().iter().map(|entry| entry.event.as_str()).collect();
+    assert_eq!((runs[0].summary, runs[1].summary), (None, Some(counts)));
+    let entries = view.entries(&run).unwrap();
+    let events: Vec<&str> = entries.iter().map(|entry| entry.event.as_str()).collect();
     assert_eq!(events, ["run_began", "admitted", "reported", "reported", "run_ended"]);
+    assert_eq!(entries[4].detail.as_deref(), Some("so"));
+    assert_eq!(view.runs_called(&lost.as_str()[..8], 9).unwrap(), runs[..1]);
+    assert_eq!(view.runs_called("", 9).unwrap(), runs);
+    assert_eq!(view.runs_called("zz", 9).unwrap(), []);
+    assert_eq!(view.owners().unwrap(), [name("site")]);
 }
 
 #[test]

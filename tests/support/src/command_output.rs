@@ -28,6 +28,10 @@ const REPLACEMENTS: &[(&str, &str)] = &[
     (r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "[time]"),
     (r"\.bundle-[A-Za-z0-9]+\.tmp", ".bundle-[random].tmp"),
     (r#""duration_us":\d+"#, r#""duration_us":"[duration]""#),
+    (r#""memory_used_bytes":\d+"#, r#""memory_used_bytes":"[size]""#),
+    (r#""took_ms":\d+"#, r#""took_ms":"[duration]""#),
+    (r"used: [\d.]+ \w+ of", "used: [duration] of"),
+    (r"took [\d.]+ (ms|s)\b", "took [duration]"),
     (r#""size":\d+"#, r#""size":"[size]""#),
     (r"\b\d+ (B|KiB|MiB)\b", "[size]"),
 ];

@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::CommandOutput;
 
 /// Commands that take `--root`, and with it `--state-dir`.
-const NODE_COMMANDS: &[&str] = &["plan", "apply", "recover"];
+const NODE_COMMANDS: &[&str] = &["plan", "apply", "recover", "history", "show", "release"];
 
 /// A folder in which commands run, with a scratch root (`root`), a state folder (`state`) and a home (`home`) in it.
 ///
@@ -72,7 +72,7 @@ impl TestNode {
         fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("cannot read `{name}`: {error}"))
     }
 
-    /// Runs the program as typed, in the test's folder; `plan`, `apply` and `recover` are told of root and state, `facts` of the root.
+    /// Runs the program as typed, in the test's folder; commands about a node are told of root and state, `facts` of the root.
     ///
     /// # Panics
     /// If it cannot be started.

@@ -22,7 +22,7 @@ use super::verdict::{self, Verdict};
 use crate::engine::{Attempt, AttemptError, CheckResult, GuestChange, Needed, Reading, Reason};
 use crate::journal::JournalError;
 use crate::model::health::{HealthReport, HealthStatus};
-use crate::model::report::{Action, Change, Outcome, Phase, ResourceReport, RunMode};
+use crate::model::report::{Action, Change, Limits, Outcome, Phase, ResourceReport, RunMode};
 use crate::plan::{Ready, Waiting};
 use crate::store::Recorded;
 
@@ -73,6 +73,16 @@ pub(super) struct Ended {
     pub(super) outputs: Option<Json>,
 }
 
+/// What an attempt at `ready` is held to; it has used nothing yet.
+fn limits(ready: &Ready) -> Limits {
+    let deadline = ready.limits.deadline.as_millis();
+    Limits {
+        deadline_ms: u64::try_from(deadline).unwrap_or(u64::MAX),
+        memory_bytes: ready.limits.memory_bytes as u64,
+        memory_used_bytes: 0,
+    }
+}
+
 fn microseconds(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX)
 }
@@ -110,6 +120,7 @@ impl Turn<'_> {
             self.report.outcome = Outcome::Unchanged;
             return Ok(());
         }
+        self.report.limits = Some(limits(self.ready));
         loop {
             let mut host = self.run.host(self.ready, self.started);
             if let Some(group) = &self.group {
@@ -125,12 +136,20 @@ impl Turn<'_> {
                 }
             };
             let next = self.check(&mut attempt).await;
+            self.note_memory(attempt.memory_used());
             self.report.log.extend(attempt.host().take_log());
             if let Next::Over = next? {
                 break;
             }
         }
         self.note_what_is_still_owed().await
+    }
+
+    /// Notes what one instance had; a shared action makes another necessary.
+    fn note_memory(&mut self, used: usize) {
+        if let Some(limits) = &mut self.report.limits {
+            limits.memory_used_bytes = limits.memory_used_bytes.max(used as u64);
+        }
     }
 
     /// Asks whether it works, where it is as desired and something tells. It is not asked where it could not have been brought about.

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::parse;
 use crate::acquire::Prefix;
+use crate::model::ids::ResourceId;
 
 /// Compile a manifest to a bundle, one file with all that a node needs
 ///
@@ -131,4 +132,40 @@ Examples:
 pub struct InspectArgs {
     /// The bundle
     pub bundle: PathBuf,
+}
+
+/// Draw what goes before what in a bundle, and why
+///
+/// Each arrow goes from what is done first to what is done after it, and says why: `require` and `before`, `subscribe` and `notify`,
+/// `reference` where an attribute reads another resource, and in the words of the resource type what it derived. The bundle is checked
+/// first, as on a node, but nothing in it is run.
+///
+/// `dot` is for Graphviz, `mermaid` for Markdown, `svg` is a picture for a browser. A picture of many hundreds of resources says nothing to anybody, and is
+/// refused: draw what is around one of them, or have Graphviz lay out the whole.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  runtime graph site.wasm.tar > site.dot
+  runtime graph site.wasm.tar --format svg > site.svg
+  runtime graph site.wasm.tar --format mermaid --around file.motd")]
+pub struct GraphArgs {
+    /// The bundle
+    pub bundle: PathBuf,
+    /// What to write
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = GraphFormat::Dot)]
+    pub format: GraphFormat,
+    /// Only this resource, all that goes before it, and all that goes after it
+    #[arg(long, value_name = "ADDRESS")]
+    pub around: Option<ResourceId>,
+}
+
+/// How a graph is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum GraphFormat {
+    /// For Graphviz.
+    Dot,
+    /// For Markdown.
+    Mermaid,
+    /// A picture.
+    Svg,
 }

@@ -6,11 +6,12 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
-pub use inputs::{CompileArgs, InputOptions, InspectArgs, SourceOptions, ValidateArgs};
+pub use inputs::{CompileArgs, GraphArgs, GraphFormat, InputOptions, InspectArgs, SourceOptions, ValidateArgs};
 pub use module::{
     ModuleBuildArgs, ModuleCheckArgs, ModuleCommand, ModuleInspectArgs, ModuleListArgs, ModuleNewArgs, ModuleSchemaArgs,
 };
-pub use node::{ApplyArgs, FactsArgs, NodeOptions, PlanArgs, RecoverArgs, RunOptions};
+pub use node::{ApplyArgs, FactsArgs, NodeOptions, PlanArgs, RecoverArgs, RunOptions, StateOptions};
+pub use record::{HistoryArgs, ReleaseArgs, ShowArgs};
 
 use super::exit::Exit;
 
@@ -18,6 +19,7 @@ mod inputs;
 mod module;
 mod node;
 mod parse;
+mod record;
 
 /// Manage a machine by declared state, with resource types that cannot do more than you allow
 ///
@@ -25,7 +27,8 @@ mod parse;
 /// `apply` take the bundle to a node: the one shows what differs, the other brings the node to what is declared and changes
 /// nothing else. Each resource type is a WebAssembly component that the node holds to a policy.
 ///
-/// Anywhere: compile, validate, inspect. On the node: plan, apply, recover, facts. For authors of resource types: module.
+/// Anywhere: compile, validate, inspect, graph. On the node: plan, apply, recover, history, show, release, facts. For authors of resource
+/// types: module.
 #[derive(Debug, Parser)]
 #[command(name = "runtime", version, max_term_width = 100, disable_help_subcommand = true, propagate_version = false)]
 #[command(after_help = "See `runtime COMMAND --help` for examples of each command.")]
@@ -86,9 +89,13 @@ pub enum Command {
     Compile(CompileArgs),
     Validate(ValidateArgs),
     Inspect(InspectArgs),
+    Graph(GraphArgs),
     Plan(PlanArgs),
     Apply(ApplyArgs),
     Recover(RecoverArgs),
+    History(HistoryArgs),
+    Show(ShowArgs),
+    Release(ReleaseArgs),
     Facts(FactsArgs),
     /// Make, build and look into modules, the WebAssembly components behind resource types
     #[command(subcommand)]
@@ -106,9 +113,13 @@ impl Command {
             Self::Compile(_) => "compile",
             Self::Validate(_) => "validate",
             Self::Inspect(_) => "inspect",
+            Self::Graph(_) => "graph",
             Self::Plan(_) => "plan",
             Self::Apply(_) => "apply",
             Self::Recover(_) => "recover",
+            Self::History(_) => "history",
+            Self::Show(_) => "show",
+            Self::Release(_) => "release",
             Self::Facts(_) => "facts",
             Self::Module(ModuleCommand::New(_)) => "module new",
             Self::Module(ModuleCommand::Build(_)) => "module build",

@@ -82,26 +82,35 @@ pub struct RunOptions {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Node")]
 pub struct NodeOptions {
-    /// Treat this folder as the node's `/`
-    #[arg(long, value_name = "DIR")]
-    pub root: Option<PathBuf>,
+    /// Which node, and where its state is.
+    #[command(flatten)]
+    pub state: StateOptions,
     /// The policy to hold modules to [default: /etc/runtime/policy.hcl, if it is there]
     ///
     /// With `--root` the default is still this machine's own file: what is below the folder must not say what may be done to it.
     #[arg(long, value_name = "FILE")]
     pub policy: Option<PathBuf>,
-    /// Keep journal, claims and receipts here
-    ///
-    /// Default: `var/lib/runtime` below `--root`; else /var/lib/runtime for root, and $XDG_STATE_HOME/runtime or
-    /// ~/.local/state/runtime for other users.
-    #[arg(long, value_name = "DIR")]
-    pub state_dir: Option<PathBuf>,
     /// Keep compiled code here
     ///
     /// Default, also with `--root`: $RUNTIME_CACHE_DIR; else /var/cache/runtime for root, $XDG_CACHE_HOME/runtime or
     /// ~/.cache/runtime for other users. A folder that others could write to is not used.
     #[arg(long, value_name = "DIR")]
     pub cache_dir: Option<PathBuf>,
+}
+
+/// Which node, and where its state is.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Node")]
+pub struct StateOptions {
+    /// Treat this folder as the node's `/`
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+    /// Keep journal, claims and receipts here
+    ///
+    /// Default: `var/lib/runtime` below `--root`; else /var/lib/runtime for root, and $XDG_STATE_HOME/runtime or
+    /// ~/.local/state/runtime for other users.
+    #[arg(long, value_name = "DIR")]
+    pub state_dir: Option<PathBuf>,
 }
 
 /// Settle changes that an earlier run began and did not end

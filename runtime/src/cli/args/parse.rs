@@ -3,10 +3,14 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::{OsStringValueParser, TypedValueParser};
+
 use crate::conformance::Rule;
 use crate::language::suggest;
 use crate::model::ids::TypeName;
+use crate::model::key::Key;
 use crate::model::units;
+use crate::store::Object;
 
 /// `key=value`; the value may be empty or hold another `=`.
 pub(super) fn variable(text: &str) -> Result<(String, String), String> {
@@ -30,6 +34,23 @@ pub(super) fn module(text: &str) -> Result<(String, PathBuf), String> {
 pub(super) fn rule(text: &str) -> Result<Rule, String> {
     let hint = || suggest::one_of(text, Rule::ALL.iter().map(|rule| rule.id())).unwrap_or_default();
     Rule::named(text).ok_or_else(|| format!("there is no such rule; {}", hint()))
+}
+
+/// The beginning of a run's id, or all of it.
+pub(super) fn run(text: &str) -> Result<String, String> {
+    let is_one = (1..=32).contains(&text.len()) && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    if is_one { Ok(text.to_owned()) } else { Err("it must be 1 to 32 lower-case hex digits".to_owned()) }
+}
+
+/// `domain:key`. The key may be any bytes, as the name of a file may.
+pub(super) fn object() -> impl TypedValueParser<Value = Object> {
+    OsStringValueParser::new().try_map(|text| {
+        let bytes = text.into_encoded_bytes();
+        let colon = bytes.iter().position(|byte| *byte == b':').filter(|at| *at > 0 && *at + 1 < bytes.len());
+        let at = colon.ok_or("it must be DOMAIN:KEY, as in `path:/etc/motd`")?;
+        let domain = std::str::from_utf8(&bytes[..at]).map_err(|_| "the domain is not text")?;
+        Ok::<_, &'static str>(Object { domain: domain.to_owned(), key: Key(bytes[at + 1..].to_vec()) })
+    })
 }
 
 /// Bytes, from `64MiB` and the like; not none.
@@ -59,6 +80,26 @@ mod tests {
         assert!(variable("a").is_err() && variable("=b").is_err());
         assert_eq!(module("nginx=x=y.wasm"), Ok(("nginx".to_owned(), PathBuf::from("x=y.wasm"))));
         assert!(module("nginx=").is_err() && module("Nginx=a").is_err() && module("nginx").is_err());
+    }
+
+    #[test]
+    fn runs_are_named_by_their_beginning() {
+        assert_eq!(run("0a9f"), Ok("0a9f".to_owned()));
+        assert!(run("").is_err() && run("0A").is_err() && run(&"0".repeat(33)).is_err() && run("last").is_err());
+    }
+
+    #[test]
+    fn objects_are_a_domain_and_any_bytes() {
+        use std::os::unix::ffi::OsStrExt as _;
+        let command = clap::Command::new("x").arg(clap::Arg::new("object").value_parser(object()));
+        let read = |bytes: &[u8]| {
+            let typed = [std::ffi::OsStr::new("x"), std::ffi::OsStr::from_bytes(bytes)];
+            command.clone().try_get_matches_from(typed).ok().and_then(|mut found| found.remove_one::<Object>("object"))
+        };
+        let one = |domain: &str, key: &[u8]| Some(Object { domain: domain.to_owned(), key: Key(key.to_vec()) });
+        assert_eq!(read(b"path:/a:b"), one("path", b"/a:b"));
+        assert_eq!(read(b"thing/port:\xff"), one("thing/port", b"\xff"));
+        assert_eq!((read(b"path:"), read(b":/a"), read(b"/a"), read(b"\xff:/a")), (None, None, None, None));
     }
 
     #[test]

@@ -29,7 +29,8 @@ pub(super) fn report(
     output: &Output,
 ) -> Result<Answer, CliError> {
     let report = run::apply(request, &Progress::new(output, command)).map_err(CliError::with_bundle(bundle))?;
-    let view = View { palette: output.palette(), list_unchanged: output.speech().verbosity > 0 };
+    let says_more = output.speech().verbosity > 0;
+    let view = View { palette: output.palette(), list_unchanged: says_more, measures: says_more };
     let exit = Exit::of_report(&report, detailed);
     Ok(Answer { exit, ..super::data(report::render(&report, &view), report::conclusion(&report)) })
 }

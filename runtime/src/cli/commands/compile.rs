@@ -9,8 +9,8 @@ use crate::cli::context::{self, Environment};
 use crate::cli::error::CliError;
 use crate::cli::observe::Downloads;
 use crate::cli::output::{Answer, Output};
-use crate::cli::render::{count, size};
-use crate::report::line;
+use crate::cli::render::count;
+use crate::report::{line, size};
 use crate::run::{self, CompileSummary};
 
 pub(super) fn run(args: &CompileArgs, environment: &Environment, output: &Output) -> Result<Answer, CliError> {

@@ -13,11 +13,15 @@ mod compile;
 mod completions;
 mod facts;
 mod files;
+mod graph;
+mod history;
 mod inspect;
 mod man;
 mod module;
 mod plan;
 mod recover;
+mod release;
+mod show;
 mod validate;
 
 /// Runs `command`. What it says before its end goes to `output`; the caller writes the answer.
@@ -29,9 +33,13 @@ pub fn run(command: &Command, environment: &Environment, output: &Output) -> Res
         Command::Compile(args) => compile::run(args, environment, output),
         Command::Validate(args) => validate::run(args, environment, output),
         Command::Inspect(args) => inspect::run(args),
+        Command::Graph(args) => graph::run(args),
         Command::Plan(args) => plan::run(args, environment, output),
         Command::Apply(args) => apply::run(args, environment, output),
         Command::Recover(args) => recover::run(args, environment),
+        Command::History(args) => history::run(args, environment, output),
+        Command::Show(args) => show::run(args, environment, output),
+        Command::Release(args) => release::run(args, environment),
         Command::Facts(args) => facts::run(args),
         Command::Module(ModuleCommand::New(args)) => module::new::run(args),
         Command::Module(ModuleCommand::Build(args)) => module::build::run(args, environment),

@@ -1,13 +1,11 @@
 //! What `inspect` shows of a bundle.
 
-use super::{count, size, table};
-use crate::model::catalog::{
-    Backends, Candidate, Catalog, Claim, Control, DeferredPart, Edge, EdgeReason, Effect, Resource, State,
-};
+use super::{count, reason, table};
+use crate::model::catalog::{Backends, Candidate, Catalog, Claim, Control, DeferredPart, Edge, Effect, Resource, State};
 use crate::model::digest::BundleDigest;
 use crate::model::health::Health;
 use crate::model::ids::ProviderName;
-use crate::report::{line, value};
+use crate::report::{line, size, value};
 
 /// The catalog of `bundle` as text.
 pub(in crate::cli) fn render(bundle: &BundleDigest, catalog: &Catalog) -> String {
@@ -154,23 +152,12 @@ fn health_text(health: &Health) -> String {
     format!("{} ({}, up to {} tries)", words.join(" "), health.format.word(), health.tries)
 }
 
-fn reason(reason: &EdgeReason) -> String {
-    match reason {
-        EdgeReason::Require => "require".to_owned(),
-        EdgeReason::Before => "before".to_owned(),
-        EdgeReason::Subscribe => "subscribe".to_owned(),
-        EdgeReason::Notify => "notify".to_owned(),
-        EdgeReason::Reference => "reference".to_owned(),
-        EdgeReason::Derived(words) => line(words),
-        EdgeReason::Action(key) => format!("action {}", line(key)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::model::catalog::EdgeReason;
 
     fn catalog() -> Catalog {
         serde_json::from_value(json!({

@@ -1,9 +1,28 @@
-//! Catalogs and descriptions for people. Pure, as [`crate::report`] is.
+//! Catalogs, descriptions and runs on record for people. Pure, as [`crate::report`] is.
+
+use crate::model::catalog::EdgeReason;
+use crate::report::line;
 
 pub(super) mod catalog;
 pub(super) mod conformance;
 pub(super) mod description;
+pub(super) mod graph;
+pub(super) mod history;
 pub(super) mod provider;
+pub(super) mod run;
+
+/// Why one resource goes before another, in a word, or in those of its type; escaped.
+fn reason(reason: &EdgeReason) -> String {
+    match reason {
+        EdgeReason::Require => "require".to_owned(),
+        EdgeReason::Before => "before".to_owned(),
+        EdgeReason::Subscribe => "subscribe".to_owned(),
+        EdgeReason::Notify => "notify".to_owned(),
+        EdgeReason::Reference => "reference".to_owned(),
+        EdgeReason::Derived(words) => line(words),
+        EdgeReason::Action(key) => format!("action {}", line(key)),
+    }
+}
 
 /// `rows` with their first columns padded to one width each; the last column flows.
 pub(super) fn table(rows: &[Vec<String>], indent: &str) -> Vec<String> {
@@ -22,23 +41,13 @@ pub(super) fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-/// A size in bytes, rounded to a unit.
-pub(super) fn size(bytes: u64) -> String {
-    match bytes {
-        0..=9_999 => format!("{bytes} B"),
-        10_000..=10_239_999 => format!("{} KiB", bytes.div_ceil(1024)),
-        _ => format!("{} MiB", bytes.div_ceil(1024 * 1024)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn counts_sizes_and_tables() {
+    fn counts_and_tables() {
         assert_eq!((count(1, "asset"), count(0, "asset")), ("1 asset".to_owned(), "0 assets".to_owned()));
-        assert_eq!((size(9_999), size(10_240), size(20 << 20)), ("9999 B".into(), "10 KiB".into(), "20 MiB".into()));
         let rows = [vec!["a".to_owned(), "b".to_owned()], vec!["long".to_owned(), String::new()]];
         assert_eq!(table(&rows, "  "), ["  a     b", "  long"]);
     }

@@ -152,9 +152,35 @@ fn unchanged_resources_are_listed_when_asked() {
 }
 
 #[test]
+fn what_an_attempt_took_is_told_when_asked() {
+    let view = View { measures: true, list_unchanged: true, ..View::default() };
+    let resources = vec![samples::failed(), samples::unchanged(), ResourceReport { duration_us: 0, ..samples::skipped() }];
+    assert_snapshot!(render(&samples::applied(resources), &view), @r#"
+    run 00112233445566778899aabbccddeeff of `site`, serial 3, bundle abababababab
+
+      ! file.slow: failed in apply [file 1c1c1c1c1c1c]
+        error: it ran past its deadline of 30000 ms
+        where: module `file`, phase `apply`, attribute `content`, limit deadline 30000ms
+        left: it is not known whether it has changed
+        hint: raise `meta { timeout }` if the work is really that long
+        used: 1.5 ms of 30 s, 1216 KiB of 64 MiB
+        log: writing
+        log: still writing
+
+      = file.same: unchanged [file 1c1c1c1c1c1c]
+        used: 1.5 ms
+
+      > file.gated: skipped [file 1c1c1c1c1c1c]
+        reason: `control { if }` is false
+
+    apply: 1 failed, 1 unchanged, 1 skipped
+    "#);
+}
+
+#[test]
 fn colours_only_add_escape_sequences() {
     let resources = || vec![samples::created_with_diff(), samples::failed(), samples::skipped()];
-    let coloured = View { palette: Palette::coloured(), list_unchanged: false };
+    let coloured = View { palette: Palette::coloured(), ..View::default() };
     let text = render(&samples::report(resources()), &coloured);
     assert!(text.contains("\u{1b}[32m  +\u{1b}[0m"), "{text}");
     assert_eq!(anstream::adapter::strip_str(&text).to_string(), plain(&samples::report(resources())));

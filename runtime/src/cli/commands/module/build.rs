@@ -10,9 +10,8 @@ use crate::cli::commands::{data, files};
 use crate::cli::context::{self, Environment};
 use crate::cli::error::CliError;
 use crate::cli::output::Answer;
-use crate::cli::render::size;
 use crate::model::digest::ComponentDigest;
-use crate::report::line;
+use crate::report::{line, size};
 
 pub(in crate::cli) fn run(args: &ModuleBuildArgs, environment: &Environment) -> Result<Answer, CliError> {
     let variables = component_build::Environment::new(environment.variables.iter().cloned());
