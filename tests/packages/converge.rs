@@ -46,6 +46,11 @@ fn a_package_lives_with_dnf() {
 }
 
 #[test]
+fn a_package_lives_with_zypper() {
+    life(Manager::Zypper);
+}
+
+#[test]
 fn a_package_lives_with_pacman() {
     life(Manager::Pacman);
 }

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::backend::{Backend, PackageFile};
+use super::index::{Dated, Index};
 use super::judge::Step;
 use super::table::Table;
 use super::tools::{Finished, Mode, Order, Tools};
@@ -66,8 +67,8 @@ impl Backend for Apk {
         changed(tools, Order::new(Mode::Change, APK, &["--no-progress"]).and(wait(tools)).and(["update"]))
     }
 
-    fn index_folders(&self) -> &'static [&'static str] {
-        &["/etc/apk/cache", "/var/cache/apk"]
+    fn index(&self) -> Index {
+        Index { folders: &["/etc/apk/cache", "/var/cache/apk"], dated: Dated::Folder }
     }
 
     /// apk's lock is of a kind whose holder the kernel does not tell; apk itself waits for it.

@@ -1,5 +1,6 @@
 //! What a package manager must be able to do. One implementation a manager; nothing else in this crate knows their programs.
 
+use super::index::Index;
 use super::judge::Step;
 use super::table::Table;
 use super::tools::Tools;
@@ -31,8 +32,8 @@ pub(super) trait Backend: Sync {
     /// Fetches the index.
     fn refresh(&self, tools: &dyn Tools) -> Result<(), CallError>;
 
-    /// Folders whose newest time of change is when the index was fetched.
-    fn index_folders(&self) -> &'static [&'static str];
+    /// Where the index is, and what tells when it was fetched.
+    fn index(&self) -> Index;
 
     /// Files that another process of the manager holds a lock on while it works.
     fn lock_files(&self) -> &'static [&'static str];

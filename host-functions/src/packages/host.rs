@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::backend::{PackageFile, backend};
 use super::cache::{Reading, Turn, read_anew};
-use super::files::{WaitingFile, index_age, mark_fetched};
+use super::files::WaitingFile;
 use super::judge::Extra;
 use super::together::{self, Ticket};
 use super::tools::NodeTools;
@@ -46,7 +46,7 @@ impl packages::Host for HostContext {
     fn index(&mut self, manager: packages::Manager) -> Result<packages::IndexState, CallError> {
         let manager = Manager::from(manager);
         self.authorize(&HostCall::PackagesIndex { manager })?;
-        let on_disk = index_age(self.node().root(), backend(manager).index_folders())?;
+        let on_disk = backend(manager).index().age(self.node().root())?;
         let age = [on_disk, self.node().packages().fetched(manager)].into_iter().flatten().min();
         Ok(packages::IndexState { age_seconds: age.map(|age| age.as_secs()) })
     }
@@ -115,13 +115,15 @@ impl packages::Host for HostContext {
         let tools = self.tools(&node);
         let _alone = node.packages().begin(self.deadline())?;
         super::lock::wait(&tools, backend(manager).lock_files())?;
+        let index = backend(manager).index();
+        let before = index.before(node.root())?;
         node.packages().invalidate();
         self.note_change();
         let fetched = backend(manager).refresh(&tools);
         node.packages().invalidate();
-        fetched?;
+        fetched.inspect_err(|_| before.restore())?;
         node.packages().note_fetched(manager);
-        mark_fetched(node.root(), backend(manager).index_folders())
+        index.mark_fetched(node.root())
     }
 }
 

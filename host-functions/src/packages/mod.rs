@@ -14,6 +14,7 @@ mod convert;
 mod dnf;
 mod files;
 mod host;
+mod index;
 mod judge;
 mod lock;
 pub mod manager;

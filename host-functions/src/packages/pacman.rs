@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::backend::{Backend, PackageFile};
+use super::index::{Dated, Index};
 use super::judge::Step;
 use super::table::Table;
 use super::tools::{Finished, Mode, Order, Tools};
@@ -72,8 +73,8 @@ impl Backend for Pacman {
         changed(tools, Order::new(Mode::Change, PACMAN, &["-S", "--refresh", "--noconfirm", "--noprogressbar"]))
     }
 
-    fn index_folders(&self) -> &'static [&'static str] {
-        &["/var/lib/pacman/sync"]
+    fn index(&self) -> Index {
+        Index { folders: &["/var/lib/pacman/sync"], dated: Dated::Folder }
     }
 
     fn lock_files(&self) -> &'static [&'static str] {

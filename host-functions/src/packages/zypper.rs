@@ -4,6 +4,7 @@
 //! to ask it cancels where there is more than one solution.
 
 use super::backend::{Backend, PackageFile};
+use super::index::{Dated, Index};
 use super::judge::Step;
 use super::table::Table;
 use super::tools::{Finished, Mode, Order, Tools};
@@ -91,8 +92,9 @@ impl Backend for Zypper {
         changed(tools, Order::new(Mode::Change, ZYPPER, &["--non-interactive", "--xmlout", "refresh"]))
     }
 
-    fn index_folders(&self) -> &'static [&'static str] {
-        &["/var/cache/zypp/raw"]
+    /// One file for each kind of repository that zypper knows.
+    fn index(&self) -> Index {
+        Index { folders: &["/var/cache/zypp/raw"], dated: Dated::Files(&["repomd.xml", "content", "cookie"]) }
     }
 
     fn lock_files(&self) -> &'static [&'static str] {

@@ -1,21 +1,12 @@
 //! What a plan says of what a provider found.
 
-use package_backend::{ConfigurationFiles, Desired, Ensure, Observation, Order, State, WhenHeld};
+use package_backend::{Desired, Ensure, Observation, Order, State, WhenHeld};
 use runtime_sdk::{Action, LifecycleError, Plan};
 
 use crate::{Package, changes_of, plan};
 
 fn desired(ensure: Ensure) -> Desired {
-    Desired {
-        name: "demo".into(),
-        ensure,
-        version: None,
-        architecture: None,
-        hold: None,
-        when_held: WhenHeld::Fail,
-        allow_downgrade: false,
-        configuration_files: ConfigurationFiles::Keep,
-    }
+    Desired::plain("demo", ensure)
 }
 
 fn found(installed: Option<&str>, target: Option<&str>, order: Option<Order>) -> Observation {

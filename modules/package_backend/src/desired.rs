@@ -75,6 +75,20 @@ pub struct Desired {
 }
 
 impl Desired {
+    /// This and nothing else declared.
+    pub fn plain(name: &str, ensure: Ensure) -> Self {
+        Self {
+            name: name.to_owned(),
+            ensure,
+            version: None,
+            architecture: None,
+            hold: None,
+            when_held: WhenHeld::Fail,
+            allow_downgrade: false,
+            configuration_files: ConfigurationFiles::Keep,
+        }
+    }
+
     /// The package itself, with the verbs that bringing this about can need.
     pub fn footprint(&self) -> Footprint {
         let mut verbs = vec!["read"];

@@ -51,19 +51,9 @@ fn version_step(desired: &Desired, found: &Observation) -> Option<Step> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::desired::{ConfigurationFiles, WhenHeld};
 
     fn desired(ensure: Ensure, version: Option<&str>) -> Desired {
-        Desired {
-            name: "demo".into(),
-            ensure,
-            version: version.map(str::to_owned),
-            architecture: None,
-            hold: None,
-            when_held: WhenHeld::Fail,
-            allow_downgrade: true,
-            configuration_files: ConfigurationFiles::Keep,
-        }
+        Desired { version: version.map(str::to_owned), allow_downgrade: true, ..Desired::plain("demo", ensure) }
     }
 
     fn found(state: State, order: Option<Order>) -> Observation {

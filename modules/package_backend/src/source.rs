@@ -4,17 +4,13 @@ use runtime_sdk::{AssetSource, Compiled, DefinitionResult, Diagnostic};
 
 /// Where a package file comes from.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Source {
+pub(crate) struct Source {
     source: AssetSource,
     checksum: Option<String>,
 }
 
 /// The slot of the one asset.
 const SLOT: &str = "source";
-
-/// The slot was another one.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SourceError;
 
 /// `sha256:` and 64 lower-case hex digits.
 fn is_digest(text: &str) -> bool {
@@ -24,7 +20,7 @@ fn is_digest(text: &str) -> bool {
 
 impl Source {
     /// What the two options say; none without a `source`.
-    pub fn given(source: Option<String>, checksum: Option<String>) -> DefinitionResult<Option<Self>> {
+    pub(crate) fn given(source: Option<String>, checksum: Option<String>) -> DefinitionResult<Option<Self>> {
         let Some(source) = source else {
             return match checksum {
                 Some(_) => Err(Diagnostic::at("checksum", "`checksum` has no meaning without a `source`").into()),
@@ -45,7 +41,7 @@ impl Source {
     }
 
     /// Asks for its bytes.
-    pub fn ask<O>(self, compiled: Compiled<O>) -> Compiled<O> {
+    pub(crate) fn ask<O>(self, compiled: Compiled<O>) -> Compiled<O> {
         let asked = compiled.asset(SLOT, self.source, "source");
         if self.checksum.is_some() {
             asked.checksum(self.checksum).checksum_error("the package file is not the one that `checksum` names")
@@ -55,7 +51,7 @@ impl Source {
     }
 
     /// Whether this is the slot of the asset.
-    pub fn is_slot(slot: &str) -> Result<(), SourceError> {
-        if slot == SLOT { Ok(()) } else { Err(SourceError) }
+    pub(crate) fn is_slot(slot: &str) -> bool {
+        slot == SLOT
     }
 }

@@ -6,6 +6,7 @@
 mod parse;
 
 use super::backend::{Backend, PackageFile};
+use super::index::{Dated, Index};
 use super::judge::Step;
 use super::table::Table;
 use super::tools::{Finished, Mode, Order, Tools};
@@ -87,8 +88,8 @@ impl Backend for Apt {
         changed(tools, order.and(["update"]))
     }
 
-    fn index_folders(&self) -> &'static [&'static str] {
-        &["/var/lib/apt/lists"]
+    fn index(&self) -> Index {
+        Index { folders: &["/var/lib/apt/lists"], dated: Dated::Folder }
     }
 
     fn lock_files(&self) -> &'static [&'static str] {

@@ -6,6 +6,7 @@
 mod table;
 
 use super::backend::{Backend, PackageFile};
+use super::index::{Dated, Index};
 use super::judge::Step;
 use super::table::Table;
 use super::tools::{Finished, Mode, Order, Tools};
@@ -77,8 +78,9 @@ impl Backend for Dnf {
         changed(tools, Order::new(Mode::Change, DNF, &["-q", "-y", "--refresh", "makecache"]))
     }
 
-    fn index_folders(&self) -> &'static [&'static str] {
-        &["/var/cache/dnf", "/var/cache/libdnf5"]
+    /// dnf itself goes by the time of this file. What else is in the folder it writes whatever it does.
+    fn index(&self) -> Index {
+        Index { folders: &["/var/cache/dnf", "/var/cache/libdnf5"], dated: Dated::Files(&["primary.xml"]) }
     }
 
     fn lock_files(&self) -> &'static [&'static str] {

@@ -53,6 +53,33 @@ fn reading_changes_nothing_and_is_not_repeated() {
 
 #[test]
 #[ignore = "run in a machine, by another test"]
+fn an_index_is_as_old_as_its_last_fetch() {
+    // Of another run each time: one that has fetched an index itself knows that without looking.
+    let is_old = || {
+        let mut context = attempt(&[("demo", &["read"])]);
+        context.set_phase(Phase::Check);
+        context.index(manager()).unwrap().age_seconds.is_none_or(|age| age > 24 * 60 * 60)
+    };
+    let fetch = || {
+        let mut context = attempt(&[("demo", &["read"])]);
+        context.set_phase(Phase::Perform);
+        context.refresh_index(manager())
+    };
+    assert!(!is_old());
+    // This also makes what zypper's links to nothing lead to, in a folder that is new by that.
+    let folders = "/var/lib/apt/lists /var/cache/dnf /var/cache/zypp /var/lib/pacman/sync";
+    shell(&format!("find {folders} -exec touch -d '2 days ago' {{}} + 2> /dev/null || true"));
+    assert!(is_old());
+    shell("mv /srv/repository /srv/away");
+    assert!(fetch().is_err());
+    assert!(is_old(), "a fetch that failed is none");
+    shell("mv /srv/away /srv/repository");
+    fetch().unwrap();
+    assert!(!is_old(), "nothing new was found, and that is known now");
+}
+
+#[test]
+#[ignore = "run in a machine, by another test"]
 fn the_index_is_fetched_and_a_package_upgraded() {
     let mut context = attempt(&[("demo", &["read", "upgrade"])]);
     context.set_phase(Phase::Perform);

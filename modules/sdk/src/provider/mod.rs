@@ -42,7 +42,8 @@ pub trait ProviderDefinition: 'static {
     /// What it works with, one sentence.
     const SUMMARY: &'static str;
 
-    /// What an options block gives: a struct that derives [`Attributes`](trait@Attributes), or `()` where there are no options.
+    /// What an options block gives: a struct that derives [`Attributes`](trait@Attributes), or `()` where there are no options, or
+    /// [`attributes`](Self::attributes) puts them together.
     type Given: Attributes;
 
     /// The compiled options. They must serialise deterministically and refuse unknown fields.
