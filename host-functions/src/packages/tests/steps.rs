@@ -190,11 +190,11 @@ fn apt_waits_for_the_lock_and_names_its_holder() {
     let mut holder = Command::new("python3").args(["-c", script]).stdout(std::process::Stdio::piped()).spawn().unwrap();
     std::io::Read::read_exact(holder.stdout.as_mut().unwrap(), &mut [0; 5]).unwrap();
     let mut context = attempt(&[("demo", &["install", "hold"])]);
-    context.set_deadline(std::time::Instant::now() + std::time::Duration::from_secs(2));
+    context.set_deadline(Instant::now() + Duration::from_secs(2));
     let install = || transaction(vec![change("demo", ChangeKind::Install(None))]);
     let busy = packages::Host::apply(&mut context, Manager::Apt, install());
     assert!(matches!(&busy, Err(CallError::Busy(text)) if text.contains("python3")), "{busy:?}");
-    context.set_deadline(std::time::Instant::now() + std::time::Duration::from_secs(60));
+    context.set_deadline(Instant::now() + Duration::from_secs(60));
     packages::Host::apply(&mut context, Manager::Apt, install()).unwrap();
     holder.wait().unwrap();
 }
