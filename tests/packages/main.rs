@@ -2,6 +2,8 @@
 
 #![allow(clippy::disallowed_methods, reason = "tests make files and run programs, in machines of their own")]
 
+mod reads;
+
 mod rogue;
 
 mod converge;

@@ -51,6 +51,14 @@ pub(crate) fn output(command: &[&str]) -> Option<String> {
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
+/// Refuses unless we run as root, and says what needs it and how to type it.
+pub(crate) fn require_root(what: &str, command: &str) -> Result<(), Failure> {
+    if output(&["id", "-u"]).as_deref().map(str::trim) == Some("0") {
+        return Ok(());
+    }
+    Err(format!("{what}: run them as root (`sudo -E env PATH=\"$PATH\" cargo xtask {command}`)"))
+}
+
 fn prepared<S: AsRef<str>>(command: &[S]) -> Command {
     let mut words = command.iter().map(AsRef::as_ref);
     let mut prepared = Command::new(words.next().unwrap_or_default());

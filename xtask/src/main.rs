@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask setup | demo | test | check | soak`.
+//! The project's own commands: `cargo xtask setup | demo | test | check | bench | soak`.
 //!
 //! Each prints the commands that it runs, so that any of them can be run by hand, and stops at the first that does not
 //! end as it must.
@@ -6,6 +6,7 @@
 
 use std::process::ExitCode;
 
+mod bench;
 mod check;
 mod command;
 mod demo;
@@ -25,6 +26,8 @@ Commands:
           --no-install: refuse instead where something is missing
           arguments after `--` go to the test runner
   check   format, lints, dependencies and documentation
+  bench   set up, build for release, and measure runs against what is native (as root; docs/benchmarks.md)
+          names of benches: only those; --rounds N; --json: records instead of a table
   soak    kill applies at random moments, 2000 times, and look for anything lost, doubled or left over
           --kills N: as often as that";
 
@@ -40,6 +43,7 @@ fn main() -> ExitCode {
         ["demo"] => demo::run(),
         ["test", rest @ ..] => test::run(rest),
         ["check"] => check::run(),
+        ["bench", rest @ ..] => bench::run(rest),
         ["soak"] => soak::run("2000"),
         ["soak", "--kills", kills] => soak::run(kills),
         ["help" | "-h" | "--help"] => {

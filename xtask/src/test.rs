@@ -1,6 +1,6 @@
 //! All tests.
 
-use crate::command::{self, output, workspace};
+use crate::command::{self, output, require_root, workspace};
 use crate::tools::{FOR_TESTS, install, require};
 use crate::{Failure, setup};
 
@@ -15,12 +15,7 @@ pub(crate) fn run(arguments: &[&str]) -> Result<(), Failure> {
         ["--no-install"] => false,
         _ => return Err(format!("`test` does not take `{}`", ours.join(" "))),
     };
-    if output(&["id", "-u"]).as_deref().map(str::trim) != Some("0") {
-        return Err(
-            "the tests change owners and enter other roots: run them as root (`sudo -E env PATH=\"$PATH\" cargo xtask test`)"
-                .to_owned(),
-        );
-    }
+    require_root("the tests change owners and enter other roots", "test")?;
     setup::wasm()?;
     if installs {
         install(FOR_TESTS)?

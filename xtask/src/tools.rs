@@ -17,6 +17,17 @@ pub(crate) struct Tool {
     install: &'static [&'static [&'static str]],
 }
 
+/// What makes the Debian of tests and benches.
+const MMDEBSTRAP: Tool = Tool {
+    name: "mmdebstrap",
+    needed_for: "tests and benches on a real Debian",
+    is_present: || output(&["mmdebstrap", "--version"]).is_some(),
+    install: &[&["apt-get", "install", "-y", "--no-install-recommends", "--no-remove", "mmdebstrap"]],
+};
+
+/// What the benches use.
+pub(crate) const FOR_BENCHES: &[Tool] = &[MMDEBSTRAP];
+
 /// What the tests use.
 pub(crate) const FOR_TESTS: &[Tool] = &[
     Tool {
@@ -31,12 +42,7 @@ pub(crate) const FOR_TESTS: &[Tool] = &[
         is_present: || output(&["busybox", "true"]).is_some() && output(&["ldd", "/bin/busybox"]).is_none(),
         install: &[&["apt-get", "install", "-y", "--no-install-recommends", "--no-remove", "busybox-static"]],
     },
-    Tool {
-        name: "mmdebstrap",
-        needed_for: "tests on a real Debian",
-        is_present: || output(&["mmdebstrap", "--version"]).is_some(),
-        install: &[&["apt-get", "install", "-y", "--no-install-recommends", "--no-remove", "mmdebstrap"]],
-    },
+    MMDEBSTRAP,
     Tool {
         name: "qemu-img",
         needed_for: "tests on a real Alpine",

@@ -87,7 +87,9 @@ impl files::HostObject for HostContext {
         let attributes = Attributes { mode: None, ..checked(attributes)? };
         let call = HostCall::FilesObjectMakeSymlink { path: object.path.clone(), target: target.clone(), attributes };
         self.authorize(&call)?;
-        self.make_object_symlink(&call, &object, &target, attributes)
+        let made = self.make_object_symlink(&call, &object, &target, attributes);
+        self.node().packages().file_changed(object.path.as_bytes());
+        made
     }
 
     fn remove(&mut self, object: Resource<Object>, recursive: bool) -> Result<(), CallError> {

@@ -103,6 +103,12 @@ impl Node {
         self.protected.add(path).map_err(|source| NodeError::Protect { path: path.to_owned(), source })
     }
 
+    /// Tells what the resources of the run may touch, as domain and key of their effects, so that what one of them asks for can be read for all.
+    /// Nothing is allowed by it.
+    pub fn announce<'e>(&self, objects: impl IntoIterator<Item = (&'e str, &'e [u8])>) {
+        self.packages.announce(objects);
+    }
+
     /// The root.
     pub fn root(&self) -> &Root {
         &self.root

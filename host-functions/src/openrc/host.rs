@@ -56,8 +56,10 @@ impl HostContext {
         let name = service_name(name)?;
         self.authorize(&HostCall::Openrc(Call { function, name: name.clone(), runlevel }))?;
         self.note_change();
-        let said = self.node().openrc().change(&change, &name, self.deadline()).map_err(failed)?;
-        Ok(said.map(|text| escape(&text)))
+        let said = self.node().openrc().change(&change, &name, self.deadline());
+        // What the service's programs did to packages nobody knows.
+        self.node().packages().invalidate();
+        Ok(said.map_err(failed)?.map(|text| escape(&text)))
     }
 }
 

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use super::backend::{PackageFile, backend};
-use super::cache::{Reading, Turn, read_anew};
+use super::cache::{Reading, Turn};
 use super::files::WaitingFile;
 use super::judge::Extra;
 use super::together::{self, Ticket};
@@ -36,7 +36,7 @@ impl packages::Host for HostContext {
         let node = Arc::clone(self.node());
         let tools = self.tools(&node);
         let reading = if matches!(self.phase(), Phase::Verify | Phase::Apply | Phase::Recover) {
-            read_anew(&tools, manager, &subjects, candidates)?
+            node.packages().read_anew(&tools, manager, &subjects, candidates)?
         } else {
             node.packages().read(&tools, manager, &subjects, candidates)?
         };

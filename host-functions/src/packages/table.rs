@@ -42,11 +42,6 @@ impl Table {
         self.packages.get(name).is_some_and(|named| named.iter().any(|package| package.held))
     }
 
-    /// Names of all packages of which anything is there.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        self.packages.keys().map(String::as_str)
-    }
-
     /// Marks the packages of these names as held.
     pub(crate) fn hold(&mut self, is_held: impl Fn(&str) -> bool) {
         for package in self.packages.values_mut().flatten() {

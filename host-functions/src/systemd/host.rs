@@ -106,8 +106,10 @@ impl HostContext {
     fn job(&mut self, function: Function, job: Job, name: &str) -> Result<JobResult, CallError> {
         let name = self.unit_name(name)?;
         let deadline = self.begin_change(&HostCall::Systemd(Call::on(function, &name)))?;
-        let result = self.node().systemd().run_job(job, &name, deadline).map_err(|error| failed(&name, error))?;
-        Ok(convert::job_result(result))
+        let result = self.node().systemd().run_job(job, &name, deadline);
+        // What the unit's programs did to packages nobody knows.
+        self.node().packages().invalidate();
+        Ok(convert::job_result(result.map_err(|error| failed(&name, error))?))
     }
 
     fn file(&mut self, function: Function, change: FileChange, name: &str) -> Result<bool, CallError> {

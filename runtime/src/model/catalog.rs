@@ -132,6 +132,11 @@ impl Resource {
         self.claims.iter().chain(self.beyond().flat_map(|beyond| &beyond.claims))
     }
 
+    /// What it may touch with any of its providers.
+    pub fn all_effects(&self) -> impl Iterator<Item = &Effect> {
+        self.effects.iter().chain(self.beyond().flat_map(|beyond| &beyond.effects))
+    }
+
     /// What each of its providers adds to its own claims, effects and affected paths.
     pub fn beyond(&self) -> impl Iterator<Item = &Beyond> {
         self.backends.iter().flat_map(|backends| backends.candidates.values().filter_map(Candidate::beyond))

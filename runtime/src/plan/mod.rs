@@ -146,6 +146,8 @@ pub fn plan(admitted: &Admitted, secrets: RunSecrets, node: &Arc<Node>, runtime:
     let sources = Arc::new(Sources::new(admitted, node.facts(), identity, outputs.clone(), Arc::clone(&secrets)));
     let (settled, made) = crate::engine::on_large_stack(|| resolve::settle_all(&sources));
     let assets = Arc::new(RunAssets::new(admitted.bundle.clone(), made, secrets));
+    let effects = admitted.catalog.resources.iter().flat_map(Resource::all_effects);
+    node.announce(effects.map(|effect| (effect.domain.as_str(), effect.key.0.as_slice())));
     let groups = Groups::default();
     let settler = Settler { sources, node: Arc::clone(node), assets: Arc::clone(&assets), groups: groups.clone() };
     let settler = Arc::new(settler);

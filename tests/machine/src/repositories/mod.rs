@@ -2,7 +2,7 @@
 //!
 //! Each has the same packages: `demo` 1.0, `needs` 1.0 (which needs `demo`), `fights` 1.0 (which no machine can have beside `demo`), and `other`.
 //! Each package has the file `/usr/share/NAME/version`, which says its version, and the configuration file `/etc/NAME/NAME.conf`.
-//! [`offer`] adds `demo` 2.0.
+//! [`offer`] adds `demo` 2.0. [`stock`] makes a repository of other packages.
 
 use crate::Machine;
 
@@ -37,6 +37,16 @@ pub fn make(machine: &Machine, manager: Manager) {
 #[track_caller]
 pub fn make_of(machine: &Machine, manager: Manager, packages: &str) {
     run(machine, manager, packages, "configure");
+}
+
+/// As [`make`], with these packages, by name and version, in place of those that tests share.
+///
+/// # Panics
+/// If it cannot be made.
+#[track_caller]
+pub fn stock(machine: &Machine, manager: Manager, packages: &[(String, &str)]) {
+    let packages: Vec<String> = packages.iter().map(|(name, version)| format!("{name} {version}")).collect();
+    run(machine, manager, &packages.join(", "), "configure");
 }
 
 /// Adds `demo` 2.0 to the repository. The manager does not know it until its index is fetched anew.
