@@ -1,6 +1,7 @@
 //! Users and groups, made, changed and removed by the real account tools in a root of their own.
 #![allow(clippy::disallowed_methods, reason = "makes and looks at folders of its own, and runs account tools in them")]
 
+mod alpine;
 mod contradictions;
 mod converge;
 mod interrupted;
