@@ -1,13 +1,18 @@
-//! The table of promises names tests, and those tests are there.
+//! The tables of promises and of attacks name tests, and those tests are there.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 const PROMISES: &str = include_str!("../../docs/promises.md");
+const ATTACKS: &str = include_str!("../../docs/security.md");
+
+/// The first cells of rows that are headings.
+const HEADINGS: [&str; 3] = ["| promise |", "| it cannot |", "| attack |"];
 
 /// What stands between backticks in the last column of each row.
-fn named() -> BTreeSet<String> {
-    let rows = PROMISES.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| promise |"));
+fn named(text: &str) -> BTreeSet<String> {
+    let is_heading = |line: &str| HEADINGS.iter().any(|heading| line.starts_with(heading));
+    let rows = text.lines().filter(|line| line.starts_with("| ") && !is_heading(line));
     let cells = rows.filter_map(|row| row.trim_end_matches(" |").rsplit_once(" | ").map(|(_, cell)| cell));
     cells.flat_map(|cell| cell.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>()).collect()
 }
@@ -34,8 +39,10 @@ fn every_test_that_the_promises_name_exists() {
     for folder in ["runtime", "host-functions", "modules", "tests", "xtask"] {
         tests_beneath(&root.join(folder), &mut tests);
     }
-    let named = named();
-    assert!(named.len() > 100, "the table has {} tests", named.len());
-    let missing: Vec<_> = named.difference(&tests).collect();
-    assert_eq!(missing, [""; 0], "docs/promises.md names tests that do not exist");
+    for (page, text, least) in [("promises.md", PROMISES, 100), ("security.md", ATTACKS, 60)] {
+        let named = named(text);
+        assert!(named.len() > least, "the tables of docs/{page} have {} tests", named.len());
+        let missing: Vec<_> = named.difference(&tests).collect();
+        assert_eq!(missing, [""; 0], "docs/{page} names tests that do not exist");
+    }
 }
