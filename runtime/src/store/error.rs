@@ -181,8 +181,8 @@ impl StoreError {
             Self::ScratchInside { .. } => Some("set `TMPDIR` to a folder outside".into()),
             Self::LockFileMissing { .. } => Some("`runtime recover` makes it again".into()),
             Self::OtherRoot { .. } => Some("name the root that it belongs to with `--root`, or another folder with `--state-dir`".into()),
-            Self::OtherVersion { open: Some((0, 0)) | None, .. } => Some(
-                "export it with the version that wrote it (`runtime state export`), then import it into a new folder".into(),
+            Self::OtherVersion { open: Some((0, 0)), .. } => Some(
+                "nothing is open in it: move the folder away, and the next apply takes the claims anew; what was recorded of drift is then lost".into(),
             ),
             Self::OtherVersion { .. } => Some("run `runtime recover` with the version that wrote it".into()),
             Self::Foreign { .. } => Some("name another folder with `--state-dir`".into()),
