@@ -45,6 +45,11 @@ impl Effect {
         self.domain == domain.word() && is_named && has_verb
     }
 
+    /// The path that it lets the resource change, if it is one and no tree.
+    pub fn written_path(&self) -> Option<&[u8]> {
+        (self.is_for(Access::Write) && self.tree().is_none()).then_some(&self.key[..])
+    }
+
     fn is_for(&self, access: Access) -> bool {
         self.domain == PATH && self.actions.iter().any(|action| action == access.word())
     }

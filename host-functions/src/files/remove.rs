@@ -47,6 +47,23 @@ impl HostContext {
         Ok(())
     }
 
+    /// Removes what a lost operation staged beside the paths that this resource may write, where its module has not. What is beneath trees the module
+    /// alone can know. What cannot be removed is told in the log: it is whole, beside its place, and does no harm.
+    pub fn discard_left_over(&mut self) {
+        let Some(staging) = self.staging().map(ToString::to_string) else { return };
+        let written = self.rights().effects.iter().filter_map(|effect| NodePath::parse(effect.written_path()?.to_vec()).ok());
+        let paths: Vec<NodePath> = written.collect();
+        for path in paths {
+            let call = HostCall::FilesDiscardStaged { path: path.clone(), staging_name: staging.clone() };
+            let discarded = self.authorize(&call).and_then(|()| self.discard(&call, &path, &staging));
+            match discarded {
+                Ok(false) => {}
+                Ok(true) => tracing::info!(%path, "removed what a lost run had staged beside it"),
+                Err(error) => tracing::warn!(%path, %error, "what a lost run may have staged beside it could not be removed"),
+            }
+        }
+    }
+
     /// `discard-staged`, already authorised. A staged directory is empty, so no more than one object is ever removed.
     pub(super) fn discard(&mut self, call: &HostCall, path: &NodePath, staging: &str) -> Result<bool, CallError> {
         let Some(place) = self.locate(call, path)?.existing() else { return Ok(false) };

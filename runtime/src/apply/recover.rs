@@ -159,7 +159,10 @@ async fn make_safe(
     let seen = seen::of(&mut attempt);
     let module = intent.resource.type_name.as_str();
     let verdict = match ended {
-        Ok(()) if attempt.host().denied_change().is_none() => return Ok(()),
+        Ok(()) if attempt.host().denied_change().is_none() => {
+            attempt.host().discard_left_over();
+            return Ok(());
+        }
         Ok(()) => verdict::of_denial(module, Phase::Recover, &seen),
         Err(error) => verdict::of_error(module, Phase::Recover, error, &seen),
     };

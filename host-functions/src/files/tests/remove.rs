@@ -7,7 +7,8 @@ use std::time::Instant;
 use crate::bindings::runtime::host::files::{Host as _, HostObject as _};
 use crate::error::CallError;
 use crate::phase::Phase;
-use crate::testing::{Attempt, Mount, STAGING, assert_error, attributes};
+use crate::rights::Rights;
+use crate::testing::{Attempt, Mount, STAGING, all_rights, assert_error, attributes, effect};
 
 #[test]
 fn what_is_there_is_removed_and_absence_is_success() {
@@ -120,6 +121,22 @@ fn only_recovery_discards_and_only_the_recorded_name() {
     symlink("/x", attempt.host(STAGING)).unwrap();
     assert!(attempt.context.discard_staged(b"/d".to_vec(), STAGING.into()).unwrap());
     assert_eq!(attempt.names("/"), [".runtime-other"]);
+}
+
+#[test]
+fn what_a_module_forgets_is_discarded_beside_each_path_that_it_may_write() {
+    let effects = vec![effect("/a/f", &["read", "write"]), effect("/b/f", &["read"]), effect("/c/**", &["write"])];
+    let mut attempt = Attempt::with(Rights { effects, ..all_rights("file.a") });
+    for folder in ["a", "b", "c"] {
+        attempt.write(&format!("/{folder}/{STAGING}"), b"half");
+        attempt.write(&format!("/{folder}/.runtime-other"), b"of another operation");
+    }
+    attempt.context.discard_left_over();
+    assert_eq!(attempt.names("/a").len(), 2, "in recovery alone");
+    attempt.context.set_phase(Phase::Recover);
+    attempt.context.discard_left_over();
+    assert_eq!(attempt.names("/a"), [".runtime-other"]);
+    assert_eq!((attempt.names("/b").len(), attempt.names("/c").len()), (2, 2), "what it may not write, or alone can know");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use runtime_sdk::bindings::exports::runtime::module::lifecycle::{
     CheckResult, Conflict, Declared, Guest, GuestWork, Needed, Reading, Verification, Work,
 };
 use runtime_sdk::bindings::runtime::module::parameters as wit;
-use runtime_sdk::files::{self, Attributes, Content, Detail, Object};
+use runtime_sdk::files::{Attributes, Content, Detail, Object};
 use runtime_sdk::node::{not_supported, unchanged};
 use runtime_sdk::{
     Action, Adapter, AssetRef, CatalogView, Change, Context, DefinitionResult, Diagnostic, Edge, Footprint, HostCall,
@@ -121,11 +121,9 @@ impl Guest for Bell {
         Ok(Outcome { outputs: None, executed: true, handled_refresh: false, output: None })
     }
 
-    /// A bell can be hung and rung again. What the lost run staged beside it is still there: nothing is dropped in a process that is killed.
-    fn recover_interrupted(desired: String, operation: InterruptedOperation, _context: Context) -> NodeResult<()> {
-        let path = parse(&desired)?.path;
-        let discarded = files::discard_staged(path.as_bytes(), &operation.staging_name);
-        discarded.before_change("remove what was staged").map(|_| ())
+    /// A bell can be hung and rung again. What the lost run staged beside it is left to the host, as by authors who think of nothing.
+    fn recover_interrupted(_desired: String, _operation: InterruptedOperation, _context: Context) -> NodeResult<()> {
+        Ok(())
     }
 
     fn read(_prior: Prior, _context: Context) -> NodeResult<Option<String>> {
