@@ -34,6 +34,35 @@ fn a_home_directory_is_made_only_beneath_folders_that_nobody_else_can_write() {
 }
 
 #[test]
+fn a_directory_goes_with_its_user_only_if_it_is_the_users() {
+    let scene = scene();
+    std::fs::create_dir_all(scene.node("/home/bob")).unwrap();
+    scene.write("root/home/bob/file", "bob's\n");
+    std::os::unix::fs::chown(scene.node("/home/bob"), Some(1500), None).unwrap();
+    let before = account_files(&scene);
+    for (name, home) in [("nobodyelse", "/etc"), ("nobodyelse", "/home/bob"), ("bob", "/etc"), ("bob", "/home")] {
+        scene.compile(
+            "site",
+            &format!(
+                "resource \"user\" \"a\" {{\n  name = \"{name}\"\n  ensure = \"absent\"\n  home = \"{home}\"\n  manage_home = true\n}}\n"
+            ),
+        );
+        for report in [scene.noop("site"), scene.apply("site")] {
+            let failure = of(&report, "user.a").failure.as_ref().unwrap_or_else(|| panic!("{name} {home}: {report:?}"));
+            assert!(failure.message.contains("not known to be this user's"), "{}", failure.message);
+        }
+    }
+    assert_eq!(account_files(&scene), before);
+    assert_eq!(scene.read("/home/bob/file"), "bob's\n");
+    scene.compile(
+        "site",
+        "resource \"user\" \"a\" {\n  name = \"bob\"\n  ensure = \"absent\"\n  home = \"/home/bob\"\n  manage_home = true\n}\n",
+    );
+    assert!(of(&scene.apply("site"), "user.a").failure.is_none());
+    assert!(!scene.node("/home/bob").exists() && scene.node("/home").exists());
+}
+
+#[test]
 fn policy_may_take_a_user_from_the_built_in_type() {
     let mut scene = scene();
     scene.set_policy("module \"user\" {\n  accounts {\n    users = [\"web*\"]\n    groups = [\"www\"]\n    verbs = [\"create\", \"modify\", \"join\"]\n  }\n}\n");

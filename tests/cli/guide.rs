@@ -15,7 +15,10 @@ fn blocks(guide: &str) -> Vec<Block<'_>> {
     for line in guide.lines() {
         match (&mut open, line.strip_prefix("```")) {
             (None, Some(info)) => open = Some(Block { info, lines: Vec::new() }),
-            (Some(_), Some(_)) => found.extend(open.take()),
+            (Some(_), Some(info)) => {
+                assert_eq!(info, "", "a block of the guide has no end before another begins");
+                found.extend(open.take());
+            }
             (Some(block), None) => block.lines.push(line),
             (None, None) => {}
         }
@@ -41,7 +44,14 @@ fn every_command_of_the_guide_ends_as_it_says() {
     for block in blocks(&guide) {
         if let Some(name) = block.info.strip_prefix("hcl file=") {
             std::fs::write(folder.path().join(name), block.lines.join("\n") + "\n").unwrap();
-        } else if block.info == "sh" {
+        } else if block.info == "console" || block.info == "mermaid" {
+            // Shown, not run.
+        } else {
+            assert_eq!(
+                block.info, "sh",
+                "a block of the guide is a file, commands, or one that is only shown: {:?}",
+                block.lines
+            );
             for (line, wanted) in block.lines.iter().filter(|line| !line.is_empty()).map(|line| command(line)) {
                 let mut shell = Command::new("sh");
                 shell.args(["-c", line]).current_dir(folder.path()).env_clear().env("PATH", &path).env("HOME", folder.path());

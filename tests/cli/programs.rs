@@ -173,6 +173,19 @@ resource "exec" "slow" {{
 }
 
 #[test]
+fn a_command_of_a_user_that_is_not_there_yet_can_be_planned_and_fails_in_its_turn() {
+    let manifest = "resource \"exec\" \"migrate\" {\n  command = [\"/bin/touch\", \"/srv/done\"]\n  creates = \"/srv/done\"\n  user = \"app\"\n}\n";
+    let node = compiled(manifest);
+    let plan = plan(&node);
+    says(&plan, "exit 0");
+    says(&plan, "nobody has the name of its user or group on the node yet");
+    let failed = apply(&node);
+    says(&failed, "exit 1");
+    says(&failed, "this node has no user of the name in `user`");
+    assert!(!node.root().join("srv/done").exists());
+}
+
+#[test]
 fn a_failure_says_what_the_command_said_and_tries_are_counted() {
     let node = compiled(
         r#"

@@ -23,7 +23,18 @@ pub struct Ids {
 }
 
 impl Ids {
+    /// Looks them up; none if there is no such user or group yet: another resource may be about to make it.
+    pub fn find(desired: &Desired) -> NodeResult<Option<Self>> {
+        let user = desired.user.as_ref().map(|user| user.look_up_user("user")).transpose()?;
+        let group = desired.group.as_ref().map(|group| group.look_up_group("group")).transpose()?;
+        let is_missing = user == Some(None) || group == Some(None);
+        Ok((!is_missing).then(|| Self { user: user.flatten(), group: group.flatten() }))
+    }
+
     /// Looks them up.
+    ///
+    /// # Errors
+    /// If there is no such user or group.
     pub fn of(desired: &Desired) -> NodeResult<Self> {
         Ok(Self {
             user: desired.user.as_ref().map(|user| user.find_user("user")).transpose()?,

@@ -19,7 +19,8 @@ const LAST_WORDS: usize = 1_000;
 /// What `check` found to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Work {
-    ids: Ids,
+    /// None as long as nobody has the name of its user or group.
+    ids: Option<Ids>,
 }
 
 /// What `verify` needs.
@@ -30,7 +31,7 @@ pub struct Applied {
 
 /// Whether the command is to run in its turn.
 pub fn check(desired: &Desired) -> NodeResult<Plan<Work>> {
-    let ids = Ids::of(desired)?;
+    let Some(ids) = Ids::find(desired)? else { return nobody_yet(desired) };
     let need = guard::need(desired, ids)?;
     if desired.refresh_only {
         return Ok(Plan::InSync(Reading { refreshable: need != Need::Not, ..Reading::default() }));
@@ -41,9 +42,21 @@ pub fn check(desired: &Desired) -> NodeResult<Plan<Work>> {
         Need::Run { reason, incomplete } => Plan::NeedsApply(Needed {
             incomplete_preview: incomplete,
             handles_refresh: true,
-            ..Needed::new(Action::Update, vec![change(desired, reason)?], Work { ids })
+            ..Needed::new(Action::Update, vec![change(desired, reason)?], Work { ids: Some(ids) })
         }),
     })
+}
+
+/// In a plan another resource may be about to make the user. In its turn the command then fails before it begins.
+fn nobody_yet(desired: &Desired) -> NodeResult<Plan<Work>> {
+    if desired.refresh_only {
+        return Ok(Plan::InSync(Reading { refreshable: true, ..Reading::default() }));
+    }
+    let reason = "nobody has the name of its user or group on the node yet, and has to be made before".to_owned();
+    let mut needed = Needed::new(Action::Update, vec![change(desired, reason)?], Work { ids: None });
+    needed.handles_refresh = true;
+    needed.incomplete_preview = Some("whether the command is needed can be told once its user and group are there".to_owned());
+    Ok(Plan::NeedsApply(needed))
 }
 
 fn change(desired: &Desired, reason: String) -> NodeResult<Change> {
@@ -56,8 +69,12 @@ fn change(desired: &Desired, reason: String) -> NodeResult<Change> {
 
 /// Runs the command in its turn. That also does what a refresh would do.
 pub fn apply(desired: &Desired, work: &Work) -> NodeResult<(Outcome, Applied)> {
-    let finished = run(desired, work.ids)?;
-    Ok((Outcome { handled_refresh: true, ..outcome(desired, &finished)? }, Applied { ids: work.ids }))
+    let ids = match work.ids {
+        Some(ids) => ids,
+        None => Ids::of(desired)?,
+    };
+    let finished = run(desired, ids)?;
+    Ok((Outcome { handled_refresh: true, ..outcome(desired, &finished)? }, Applied { ids }))
 }
 
 /// Runs the command because a subscription changed, unless a guard says that it is not needed.

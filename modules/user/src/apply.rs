@@ -2,7 +2,7 @@
 
 use runtime_sdk::accounts::{self, Expiry as HostExpiry, NewUser, UserChange};
 use runtime_sdk::node::unchanged;
-use runtime_sdk::{Asset, Diagnostic, NodeResult, Outcome, Presence, Progress};
+use runtime_sdk::{Asset, Context, Diagnostic, NodeResult, Outcome, Presence, Progress};
 
 use crate::compare::membership;
 use crate::desired::Desired;
@@ -13,8 +13,8 @@ use crate::state::{self, Found, State};
 
 /// Brings the desired state about, provided that the user is still what `checked` says, but for its groups: a resource of one of those may have
 /// put it in or taken it out meanwhile, and what is left to do follows from what is there now.
-pub fn apply(desired: &Desired, checked: &State) -> NodeResult<Outcome> {
-    let now = state::read(desired)?;
+pub fn apply(desired: &Desired, checked: &State, context: &Context) -> NodeResult<Outcome> {
+    let now = state::read(desired, context)?;
     if !now.is_but_for_groups(checked) {
         return Err(unchanged(
             Diagnostic::at("name", "the user was changed by something else after it was checked").hint("run it again"),

@@ -34,8 +34,9 @@ pub struct Given {
     /// The absolute path of the home directory. Changing it moves nothing.
     #[attribute(identity, exported)]
     pub home: Option<Home>,
-    /// Whether the directory at `home` is made if it is not there, and removed with all that it holds if the user is `absent`. A new user's has
-    /// what `/etc/skel` holds. Needs `home`.
+    /// Whether the directory at `home` is made if it is not there, and removed with all that it holds if the user is `absent`. It is removed only if it
+    /// is known to be that user's: the user owns it, and the account or the record of the last run names it. A new user's has what `/etc/skel`
+    /// holds. Needs `home`.
     #[attribute(identity, default = false)]
     pub manage_home: bool,
     /// The absolute path of the login shell.

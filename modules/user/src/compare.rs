@@ -39,8 +39,15 @@ fn absent(desired: &Desired, state: &State, is_there: bool) -> NodeResult<Vec<Ch
     if is_there {
         changes.push(ensure(desired, "it is not to be there")?);
     }
+    if state.home_is_foreign {
+        return Err(unchanged(
+            Diagnostic::at("home", "the directory is not known to be this user's, so it is not removed with all that it holds")
+                .hint("leave `manage_home` out, and remove the directory by a resource of its own if it is to go"),
+        ));
+    }
     if state.has_home == Some(true) {
-        changes.push(Change::new("home", desired.managed_home().map(Value::from), None, "the directory is not to be there")?);
+        let reason = "the directory is not to be there, and goes with all that it holds";
+        changes.push(Change::new("home", desired.managed_home().map(Value::from), None, reason)?);
     }
     Ok(changes)
 }
@@ -296,9 +303,12 @@ mod tests {
     fn what_is_left_of_a_removed_user_is_its_home() {
         let gone = Desired { home: Some(crate::home::Home("/h".into())), manage_home: true, ..desired(Presence::Absent) };
         let left = State { has_home: Some(true), ..state(None) };
-        assert_eq!(told(&gone, &left), [("home".into(), "the directory is not to be there".into())]);
+        let goes = "the directory is not to be there, and goes with all that it holds";
+        assert_eq!(told(&gone, &left), [("home".into(), goes.into())]);
         assert_eq!(attributes(&gone, &State { has_home: Some(true), ..state(Some(found())) }), ["ensure", "home"]);
         assert_eq!(told(&gone, &State { has_home: Some(false), ..state(None) }), []);
+        let foreign = State { home_is_foreign: true, ..left };
+        assert!(changes(&gone, &foreign).is_err(), "somebody else's is not touched, whatever is declared");
     }
 
     #[test]

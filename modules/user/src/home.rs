@@ -55,15 +55,15 @@ pub fn no_path(attribute: &str) -> Diagnostic {
     )
 }
 
-/// Whether a directory is at `home`.
+/// The id of who owns the directory at `home`; none if nothing is there.
 ///
 /// # Errors
 /// If it cannot be looked at, or is something else.
-pub fn is_there(home: &str) -> NodeResult<bool> {
+pub fn owner(home: &str) -> NodeResult<Option<u32>> {
     let seen = open(home)?.observe(Detail::empty()).before_change("look at the home directory")?;
-    match seen.map(|seen| seen.kind) {
-        None => Ok(false),
-        Some(Kind::Directory) => Ok(true),
+    match seen {
+        None => Ok(None),
+        Some(seen) if seen.kind == Kind::Directory => Ok(Some(seen.owner)),
         Some(_) => Err(unchanged(
             Diagnostic::at("home", "something that is no directory is at the home directory's path").hint("move it away"),
         )),

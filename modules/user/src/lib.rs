@@ -90,8 +90,8 @@ impl StateType for User {
         state::conflicts(group)
     }
 
-    fn read(desired: &Desired, _context: &Context) -> NodeResult<State> {
-        state::read(desired)
+    fn read(desired: &Desired, context: &Context) -> NodeResult<State> {
+        state::read(desired, context)
     }
 
     fn expected_changes(desired: &Desired, state: &State) -> NodeResult<Vec<Change>> {
@@ -106,8 +106,8 @@ impl StateType for User {
         }
     }
 
-    fn apply(desired: &Desired, state: &State, _context: &Context) -> NodeResult<Outcome> {
-        apply::apply(desired, state)
+    fn apply(desired: &Desired, state: &State, context: &Context) -> NodeResult<Outcome> {
+        apply::apply(desired, state, context)
     }
 
     /// The tools change the account files whole or not at all, and a home directory is made by one rename, so checking and applying again is

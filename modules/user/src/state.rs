@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use runtime_sdk::accounts::{self, Password};
-use runtime_sdk::{Conflict, HostCall as _, NodeResult, Presence, ResourceId, Safety};
+use runtime_sdk::{Conflict, Context, HostCall as _, NodeResult, Presence, ResourceId, Safety, Value, json};
 use serde::Serialize;
 
 use crate::Desired;
@@ -22,6 +22,9 @@ pub struct State {
     pub has_password: Option<bool>,
     /// Whether a directory is at the managed home.
     pub has_home: Option<bool>,
+    /// Whether that directory is to be removed and is not known to be the user's.
+    #[serde(skip)]
+    pub home_is_foreign: bool,
 }
 
 /// A user of the node.
@@ -87,7 +90,7 @@ impl State {
 }
 
 /// Reads what is there, and no more than is managed.
-pub fn read(desired: &Desired) -> NodeResult<State> {
+pub fn read(desired: &Desired, context: &Context) -> NodeResult<State> {
     let user = find(desired)?;
     let manages_login = desired.locked.is_some() || desired.expires.is_some();
     let login = match user.is_some() && manages_login {
@@ -99,8 +102,29 @@ pub fn read(desired: &Desired) -> NodeResult<State> {
         Some(hash) => Some(accounts::password_matches(&desired.name.0, hash).before_change("compare the password's hash")?),
         None => None,
     };
-    let has_home = desired.managed_home().map(home::is_there).transpose()?;
-    Ok(State { user, login, has_password, has_home })
+    let owner = desired.managed_home().map(home::owner).transpose()?;
+    let home_is_foreign = match (owner.flatten(), desired.managed_home()) {
+        (Some(owner), Some(home)) if desired.ensure == Presence::Absent => !is_own(owner, home, user.as_ref(), context),
+        _ => false,
+    };
+    Ok(State { user, login, has_password, has_home: owner.map(|owner| owner.is_some()), home_is_foreign })
+}
+
+/// Whether a directory that `owner` owns is the home of the user: as the account says, or once that is gone, as the last run recorded it. A
+/// declaration alone is not believed: it could name any directory.
+fn is_own(owner: u32, home: &str, user: Option<&Found>, context: &Context) -> bool {
+    match user {
+        Some(user) => (user.uid, user.home.as_str()) == (owner, home),
+        None => recorded(context).is_some_and(|(uid, recorded)| (uid, recorded.as_str()) == (owner, home)),
+    }
+}
+
+/// The id and the home of the user when a run last left it as declared.
+fn recorded(context: &Context) -> Option<(u32, String)> {
+    let observed: Value = json::parse(context.prior.as_ref()?.observed.as_ref()?).ok()?;
+    let user = observed.get("user")?;
+    let uid = u32::try_from(user.get("uid")?.as_u64()?).ok()?;
+    Some((uid, user.get("home")?.as_str()?.to_owned()))
 }
 
 /// The user of the node.
@@ -145,4 +169,34 @@ pub fn conflicts(group: &[(ResourceId, Desired)]) -> NodeResult<Vec<Conflict>> {
     let shared = by_id.into_iter().filter(|(_, resources)| resources.len() > 1);
     let conflict = |(uid, resources)| Conflict { resources, message: format!("more than one user is to have the id {uid}") };
     Ok(shared.map(conflict).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::found;
+    use runtime_sdk::{OperationReason, Prior};
+
+    fn context(observed: Option<&str>) -> Context {
+        let prior = observed.map(|observed| Prior {
+            schema_version: 1,
+            inputs: "{}".into(),
+            outputs: None,
+            observed: Some(observed.to_owned()),
+            configuration: None,
+        });
+        Context { remaining_ms: 1000, reason: OperationReason::Converge, staging_name: None, prior, configuration: None }
+    }
+
+    #[test]
+    fn a_home_is_the_users_by_its_owner_and_its_account_or_by_the_record() {
+        let nothing = context(None);
+        assert!(is_own(1000, "/home/web", Some(&found()), &nothing));
+        assert!(!is_own(0, "/home/web", Some(&found()), &nothing), "it belongs to somebody else");
+        assert!(!is_own(1000, "/etc", Some(&found()), &nothing), "the account has another home");
+        assert!(!is_own(1000, "/home/web", None, &nothing), "nobody knows");
+        let known = context(Some(r#"{"user":{"home":"/home/web","uid":1000}}"#));
+        assert!(is_own(1000, "/home/web", None, &known));
+        assert!(!is_own(1001, "/home/web", None, &known) && !is_own(1000, "/etc", None, &known));
+    }
 }

@@ -47,5 +47,5 @@ pub fn found() -> Found {
 
 /// A state of which nothing else was read.
 pub fn state(user: Option<Found>) -> State {
-    State { user, login: None, has_password: None, has_home: None }
+    State { user, login: None, has_password: None, has_home: None, home_is_foreign: false }
 }

@@ -13,6 +13,7 @@ use anstream::{AutoStream, ColorChoice};
 use super::args::{Color, CompileArgs, Everywhere, InputOptions, NodeOptions, RunOptions, StateOptions};
 use super::error::CliError;
 use crate::model::report::RunMode;
+use crate::report::line;
 use crate::run::{CompileRequest, NodeRequest, StateRequest};
 
 mod sources;
@@ -155,7 +156,25 @@ impl Speech {
 /// # Errors
 /// If the current folder is gone, to which paths are relative.
 pub fn compile_request(args: &CompileArgs, environment: &Environment) -> Result<CompileRequest, CliError> {
+    keep_what_is_read(args)?;
     inputs_request(&args.manifest, &args.output, &args.inputs, environment)
+}
+
+/// Refuses an output that is one of the files that are read.
+fn keep_what_is_read(args: &CompileArgs) -> Result<(), CliError> {
+    let Ok(output) = args.output.canonicalize() else { return Ok(()) };
+    let InputOptions { variable_files, target, modules, .. } = &args.inputs;
+    let read = [&args.manifest].into_iter().chain(variable_files).chain(target).chain(modules.iter().map(|(_, path)| path));
+    for path in read {
+        if path.canonicalize().is_ok_and(|path| path == output) {
+            let shown = line(&path.display().to_string());
+            return Err(CliError::Usage {
+                message: format!("the bundle would take the place of `{shown}`, which it is made from"),
+                hint: "give another file with `--output`".into(),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// The request to compile `manifest` without writing; the output is a name only.
