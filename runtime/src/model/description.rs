@@ -198,7 +198,7 @@ pub enum Mismatch {
         /// Its type, for people.
         wanted: String,
         /// What kind of value was given.
-        found: &'static str,
+        found: String,
     },
 }
 
@@ -238,7 +238,7 @@ impl Attribute {
         }
         if !self.attribute_type.accepts(&value) {
             let wanted = self.attribute_type.to_string();
-            return Err(Mismatch::Type { attribute: self.name.clone(), wanted, found: kind_of(&value) });
+            return Err(Mismatch::Type { attribute: self.name.clone(), wanted, found: self.attribute_type.found(&value) });
         }
         Ok(Some(value))
     }

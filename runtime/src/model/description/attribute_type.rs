@@ -5,6 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use crate::model::kind::kind_of;
+
 /// How deep the type of an attribute may nest.
 const MAX_TYPE_DEPTH: usize = 8;
 
@@ -77,6 +79,33 @@ impl AttributeType {
                 if different.len() == words.len() { Ok(()) } else { Err(TypeError { reason: "an enum has a word twice".into() }) }
             }
             Self::Boolean | Self::Integer | Self::Number | Self::String | Self::Resource | Self::Any => Ok(()),
+        }
+    }
+
+    /// What a value that is not of this type is, for people, and without the value: what kind it is, or what within it is of another type.
+    pub fn found(&self, value: &Json) -> String {
+        match (self, value) {
+            (Self::Enum(_), Json::String(_)) => "another word".to_owned(),
+            (Self::Integer, Json::Number(_)) => "another number".to_owned(),
+            (Self::List(member), Json::Array(items)) => {
+                let wrong = items.iter().enumerate().find(|(_, item)| !member.accepts(item));
+                wrong.map_or_else(
+                    || kind_of(value).to_owned(),
+                    |(at, item)| format!("a list whose item {at} is {}", member.found(item)),
+                )
+            }
+            (Self::Map(member), Json::Object(entries)) => {
+                let wrong = entries.values().find(|entry| !member.accepts(entry));
+                wrong.map_or_else(
+                    || kind_of(value).to_owned(),
+                    |entry| format!("an object with an entry that is {}", member.found(entry)),
+                )
+            }
+            (Self::Union(members), _) => {
+                let closer = members.iter().map(|member| member.found(value)).find(|found| found != kind_of(value));
+                closer.unwrap_or_else(|| kind_of(value).to_owned())
+            }
+            _ => kind_of(value).to_owned(),
         }
     }
 
@@ -203,6 +232,21 @@ mod tests {
         assert!(of(json!({"union": ["resource", "string"]}), &address).is_empty(), "it may be text");
         assert_eq!(of(json!({"union": ["integer", "resource"]}), &address), ["file.a"]);
         assert!(!AttributeType::parse(&json!({"list": "string"})).unwrap().holds_addresses());
+    }
+
+    #[test]
+    fn what_was_found_is_told_without_the_value() {
+        let found = |text: &str, value: Json| AttributeType::parse(&serde_json::from_str(text).unwrap()).unwrap().found(&value);
+        assert_eq!(found(r#"{"enum":["a","b"]}"#, json!("hush")), "another word");
+        assert_eq!(found(r#"{"enum":["a","b"]}"#, json!(1)), "a number");
+        assert_eq!(found(r#""integer""#, json!(1.5)), "another number");
+        assert_eq!(found(r#"{"list":"string"}"#, json!(["x", 1])), "a list whose item 1 is a number");
+        assert_eq!(
+            found(r#"{"map":{"list":"integer"}}"#, json!({"k": ["x"]})),
+            "an object with an entry that is a list whose item 0 is a string"
+        );
+        assert_eq!(found(r#"{"union":["integer",{"enum":["a"]}]}"#, json!("hush")), "another word");
+        assert_eq!(found(r#""string""#, json!([])), "a list");
     }
 
     #[test]
