@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 
 pub use self::attribute_type::{AttributeType, TypeError, holds_reserved_key, is_secret_slot};
 use super::ids::TypeName;
-use super::kind::{Unshown, kind_of};
+use super::kind::Unshown;
 
 /// A resource type as its module describes it. docs/module-authoring.md explains each part.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
