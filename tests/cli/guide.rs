@@ -44,7 +44,7 @@ fn every_command_of_the_guide_ends_as_it_says() {
     for block in blocks(&guide) {
         if let Some(name) = block.info.strip_prefix("hcl file=") {
             std::fs::write(folder.path().join(name), block.lines.join("\n") + "\n").unwrap();
-        } else if block.info == "console" || block.info == "mermaid" {
+        } else if block.info == "console" {
             // Shown, not run.
         } else {
             assert_eq!(

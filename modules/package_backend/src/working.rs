@@ -220,7 +220,7 @@ fn configuration_files(desired: &Desired) -> packages::ConfigurationFiles {
 fn told(changed: &[Changed]) -> String {
     let line = |changed: &Changed| {
         let version = |version: &Option<String>| version.clone().unwrap_or_else(|| "nothing".to_owned());
-        let along = if changed.requested { "" } else { " (needed by it)" };
+        let along = if changed.requested { "" } else { " (came along)" };
         format!("{}: {} -> {}{along}", changed.name, version(&changed.before), version(&changed.after))
     };
     changed.iter().map(line).collect::<Vec<_>>().join("; ")
@@ -240,6 +240,6 @@ mod tests {
             requested,
         };
         let text = told(&[changed("demo", Some("1.0"), Some("2.0"), true), changed("lib", None, Some("1"), false)]);
-        assert_eq!(text, "demo: 1.0 -> 2.0; lib: nothing -> 1 (needed by it)");
+        assert_eq!(text, "demo: 1.0 -> 2.0; lib: nothing -> 1 (came along)");
     }
 }
