@@ -362,7 +362,7 @@ fn with_accounts() -> Rights {
     rights.effects.push(named("user", &["create", "modify", "delete"]));
     rights.effects.push(named("group", &["create", "modify", "delete"]));
     let verbs = ["create", "modify", "delete", "join"];
-    rights.asks.extend(verbs.map(|verb| Ask::parse("accounts", verb, "*").unwrap()));
+    Arc::make_mut(&mut rights.asks).extend(verbs.map(|verb| Ask::parse("accounts", verb, "*").unwrap()));
     rights
 }
 
@@ -428,7 +428,7 @@ fn each_part_of_a_right_is_needed() {
     let f = stage("/f");
     let without_effect = Rights { effects: vec![effect("/f", &["read"]), effect("/g", &["write"])], ..rights() };
     assert_eq!(rule(&without_effect, &f), Rule::Effects { access: Access::Write });
-    let without_ask = Rights { asks: vec![Ask::parse("files", "read", "/**").unwrap()], ..rights() };
+    let without_ask = Rights { asks: vec![Ask::parse("files", "read", "/**").unwrap()].into(), ..rights() };
     assert_eq!(rule(&without_ask, &f), Rule::NotAsked { right: "files.write".into() });
     let granted = |write: &[&str], deny: &[&str]| {
         let mut grant = Grant::none();
@@ -533,7 +533,7 @@ fn an_account_takes_its_own_rights_and_each_group_that_is_joined_another() {
     let primary = NewUser { group: Some("docker".into()), ..NewUser::default() };
     let primary = HostCall::AccountsCreateUser { name: "web".into(), user: primary };
     assert_eq!((rule(&joining, &primary), rule(&rights, &primary).is_err()), (Ok(()), true));
-    joining.asks.retain(|ask| *ask != Ask::parse("accounts", "join", "*").unwrap());
+    Arc::make_mut(&mut joining.asks).retain(|ask| *ask != Ask::parse("accounts", "join", "*").unwrap());
     assert_eq!(rule(&joining, &create(&["docker"])), Err(Rule::NotAsked { right: "accounts.join".into() }));
     let mut granted = Rights { grant: Arc::new(Grant::none()), ..rights.clone() };
     let not_granted = Rule::ObjectNotGranted { domain: Domain::User, verb: "create", name: "web".into() };
@@ -567,7 +567,7 @@ fn a_package_is_named_by_effects_asks_and_grant_with_its_verb_and_its_version() 
     assert_eq!(rule(&at_two, upgrade(Some("3.0"))), Err(Rule::PackageVersion));
     assert_eq!(rule(&at_two, upgrade(None)), Err(Rule::PackageVersion), "the candidate may be any");
     assert_eq!(
-        rule(&Rights { asks: vec![], ..rights() }, upgrade(None)),
+        rule(&Rights { asks: vec![].into(), ..rights() }, upgrade(None)),
         Err(Rule::NotAsked { right: "packages.upgrade".into() })
     );
     let held = HostCall::PackagesApply {
