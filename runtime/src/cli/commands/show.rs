@@ -16,7 +16,7 @@ pub(super) fn run(args: &ShowArgs, environment: &Environment, output: &Output) -
         return Ok(super::remark("no run is on record here\n".to_owned(), json!({ "run": null })));
     };
     for resource in found.report.iter().flat_map(|report| &report.resources) {
-        output.record("resource", &[("resource", report::resource_record(resource))]);
+        output.record("resource", || [("resource", report::resource_record(resource))]);
     }
     let view = View { palette: output.palette(), list_unchanged: true, measures: true };
     Ok(super::data(render::render(&found, &view), render::fields(&found)))
