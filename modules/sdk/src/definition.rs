@@ -263,6 +263,7 @@ impl Semantics {
             effects,
             affected_paths,
             accepts_refresh: false,
+            only_refreshed: false,
             timeout_ms: u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX),
             prerequisites: Vec::new(),
         }

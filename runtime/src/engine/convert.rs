@@ -209,6 +209,7 @@ pub(super) fn validated(type_name: &TypeName, from: wit::Semantics) -> Result<Va
             timeout_ms: from.timeout_ms,
             prerequisites: sorted(from.prerequisites),
         },
+        only_refreshed: from.only_refreshed,
     })
 }
 
@@ -258,6 +259,7 @@ pub(super) fn derived_edges(id: &ResourceId, from: Vec<wit::Edge>) -> Result<Vec
                 wit::EdgeReason::Order(words) => EdgeReason::Derived(message(&words)),
                 wit::EdgeReason::Action(key) => EdgeReason::Action(message(&key)),
             },
+            way_out: edge.way_out.as_deref().map(message),
         };
         let DerivedEdge { prerequisite, dependent, .. } = &derived;
         if prerequisite != id && dependent != id {
