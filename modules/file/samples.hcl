@@ -39,6 +39,12 @@ resource "file" "directory" {
   mode   = "0755"
 }
 
+resource "file" "deep" {
+  path    = "/srv/site/pages/index.html"
+  content = "<h1>Hello</h1>\n"
+  parents = true
+}
+
 resource "file" "link" {
   path   = "/srv/current"
   ensure = "symlink"

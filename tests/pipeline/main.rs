@@ -10,6 +10,7 @@ mod inspection;
 mod noop;
 mod order;
 mod outputs;
+mod parents;
 mod prerequisites;
 mod provenance;
 mod providers;

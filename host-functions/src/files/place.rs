@@ -168,8 +168,9 @@ impl HostContext {
         if call.changes() {
             let folder = FolderIdentity::of_fd(&place.parent).map_err(|errno| place.failed("looking at the folder of", errno))?;
             let declared = call.path().map(|(_, path)| path.as_bytes().to_vec()).unwrap_or_default();
+            let holds = policy::holds(&self.standing(), &declared);
             let holder = Holder { resource: self.rights().resource.clone(), path: declared };
-            if let Err(first) = node.registry().hold(folder, &place.name, holder) {
+            if holds && let Err(first) = node.registry().hold(folder, &place.name, holder) {
                 return Err(self.deny(call, Rule::Held { by: first.resource, path: escape_bytes(&first.path) }));
             }
             self.note_change();

@@ -24,7 +24,7 @@ pub const SET_ID_BITS: u32 = 0o6000;
 pub(crate) fn permit(standing: &Standing<'_>, call: &HostCall, resolved: Option<&[u8]>) -> Result<(), Rule> {
     let Some((access, declared)) = call.path() else { return Ok(()) };
     let beneath = matches!(call, HostCall::FilesObjectRemove { recursive: true, .. });
-    by_effects(standing, access, declared.as_bytes(), beneath)?;
+    by_effects(standing, call, access, declared.as_bytes(), beneath)?;
     by_asks(standing, access, declared.as_bytes(), beneath)?;
     let mut paths = BTreeSet::from([declared.as_bytes()]);
     paths.extend(resolved);
@@ -34,10 +34,27 @@ pub(crate) fn permit(standing: &Standing<'_>, call: &HostCall, resolved: Option<
     by_arguments(standing, call, resolved.unwrap_or(declared.as_bytes()))
 }
 
-fn by_effects(standing: &Standing<'_>, access: Access, path: &[u8], beneath: bool) -> Result<(), Rule> {
+fn by_effects(standing: &Standing<'_>, call: &HostCall, access: Access, path: &[u8], beneath: bool) -> Result<(), Rule> {
     let effects = &standing.rights.effects;
     let whole = !beneath || effects.iter().any(|effect| effect.permits_beneath(access, path));
-    if whole && effects.iter().any(|effect| effect.permits(access, path)) { Ok(()) } else { Err(Rule::Effects { access }) }
+    let named = whole && effects.iter().any(|effect| effect.permits(access, path));
+    let made = makes_plain_directory(call) && effects.iter().any(|effect| effect.permits_making(path));
+    if named || made { Ok(()) } else { Err(Rule::Effects { access }) }
+}
+
+/// Whether the call makes a directory as the system gives it, or removes what a lost run left of making one.
+fn makes_plain_directory(call: &HostCall) -> bool {
+    match call {
+        HostCall::FilesObjectMakeDirectory { attributes, .. } => *attributes == Attributes::default(),
+        HostCall::FilesDiscardStaged { .. } => true,
+        _ => false,
+    }
+}
+
+/// Whether the resource holds `path`, so that no other resource of the run may change it under another name. Who may only make a folder there
+/// does not: others may need it too.
+pub(crate) fn holds(standing: &Standing<'_>, path: &[u8]) -> bool {
+    standing.rights.effects.iter().any(|effect| effect.permits(Access::Write, path))
 }
 
 fn by_asks(standing: &Standing<'_>, access: Access, path: &[u8], beneath: bool) -> Result<(), Rule> {

@@ -72,10 +72,24 @@ pub fn apply(desired: &Desired, checked: &State) -> NodeResult<Outcome> {
     }
     let attributes = attributes(desired, checked);
     let mut progress = Progress::new();
+    make_parents(&checked.missing, &mut progress)?;
     for step in steps(desired, checked) {
         perform(step, &handle, desired, &attributes, &mut progress)?;
     }
     Ok(Outcome::changed())
+}
+
+/// Makes the folders on the way that were missing. A run that is lost in between leaves those that it made, and the next goes on from there.
+fn make_parents(missing: &[String], progress: &mut Progress) -> NodeResult<()> {
+    for folder in missing {
+        let handle = progress.harmless("look at a folder on the way", files::Object::open(folder.as_bytes()))?;
+        match handle.make_directory(Attributes { owner: None, group: None, mode: None }) {
+            // Another resource that needs it was faster.
+            Err(HostError::AlreadyExists) => {}
+            result => progress.stepwise("make a folder on the way", result)?,
+        }
+    }
+    Ok(())
 }
 
 fn perform(
@@ -154,7 +168,7 @@ fn in_parent<T>(result: Result<T, HostError>, progress: &Progress) -> NodeResult
 
 fn no_parent() -> Diagnostic {
     Diagnostic::at("path", "the directory that is to hold it does not exist")
-        .hint("declare that directory too: it then goes first")
+        .hint("declare that directory too: it then goes first; or set `parents = true`")
 }
 
 fn not_empty() -> Diagnostic {

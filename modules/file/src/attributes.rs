@@ -21,6 +21,10 @@ pub struct Given {
     /// Whether an object of another kind may be replaced, and a directory removed with all that it holds.
     #[attribute(identity, default = false)]
     pub force: bool,
+    /// Whether folders that are missing on the way to the path are made, owned by the run (root) and with mode 0755. They are not managed further: declare a
+    /// folder whose owner or mode matters.
+    #[attribute(identity, default = false)]
+    pub parents: bool,
     /// The file's content as text. Not with `source`.
     pub content: Option<String>,
     /// A file beneath the manifest's folder, or an `https` address, that has the content. Not with `content`.

@@ -57,8 +57,15 @@ fn ensure(desired: &Desired, found: Option<Kind>, reason: &str) -> NodeResult<Ch
 /// The changes of a new object: itself, and each managed attribute.
 fn all_of_it(desired: &Desired, state: &State, found: Option<Kind>, reason: &str) -> NodeResult<Vec<Change>> {
     let mut changes = vec![ensure(desired, found, reason)?];
+    changes.extend(state.missing.iter().map(|folder| parent(folder)).collect::<NodeResult<Vec<_>>>()?);
     changes.extend(differences(desired, state, None)?);
     Ok(changes)
+}
+
+/// One folder that is made on the way.
+fn parent(folder: &str) -> NodeResult<Change> {
+    let reason = "nothing is there, and it is made on the way unless another resource makes it first";
+    Change::new("parents", None, Some(json!(folder)), reason)
 }
 
 /// The changes of an object of the right kind.
@@ -184,6 +191,17 @@ mod tests {
             only(&desired(Ensure::File), &state(None)),
             (text(r#""absent""#), text(r#""file""#), "nothing is there yet".into())
         );
+    }
+
+    #[test]
+    fn each_folder_that_is_made_on_the_way_is_a_change() {
+        let wanted = Desired { parents: true, ..desired(Ensure::File) };
+        let found = State { missing: vec!["/srv".into(), "/srv/site".into()], ..state(None) };
+        let changes = changes(&wanted, &found).unwrap();
+        let told: Vec<_> = changes.iter().map(|change| (change.attribute.as_str(), change.after.as_deref())).collect();
+        let made = |folder| ("parents", Some(folder));
+        assert_eq!(told, [("ensure", Some(r#""file""#)), made(r#""/srv""#), made(r#""/srv/site""#)]);
+        assert_eq!(names(&wanted, &state(Some(object(Kind::File)))), Vec::<String>::new(), "they are not managed further");
     }
 
     #[test]

@@ -17,6 +17,7 @@ pub struct GivenIdentity {
     path: String,
     ensure: Ensure,
     force: bool,
+    parents: bool,
     validate: Option<Validation>,
 }
 
@@ -24,7 +25,7 @@ impl GivenIdentity {
     /// What the declaration touches.
     pub fn footprint(&self) -> runtime_sdk::Footprint {
         let validate = self.validate.as_ref().map(Validation::program);
-        Identity { path: &self.path, ensure: self.ensure, force: self.force, validate }.footprint()
+        Identity { path: &self.path, ensure: self.ensure, force: self.force, parents: self.parents, validate }.footprint()
     }
 }
 
@@ -34,19 +35,21 @@ pub fn identity(given: &Parameters) -> DefinitionResult<GivenIdentity> {
         path: Given::path(given)?.0,
         ensure: Given::ensure(given)?,
         force: Given::force(given)?,
+        parents: Given::parents(given)?,
         validate: Given::validate(given)?,
     })
 }
 
 /// The desired state of a declaration.
 pub fn compile(given: &Parameters) -> DefinitionResult<Compiled<Desired>> {
-    let GivenIdentity { path, ensure, force, validate } = identity(given)?;
+    let GivenIdentity { path, ensure, force, parents, validate } = identity(given)?;
     refuse_meaningless(given, ensure)?;
     let origin = source::origin(given)?;
     let desired = Desired {
         path,
         ensure,
         force,
+        parents,
         content: origin.as_ref().map(|_| Asset::pending()),
         owner: Given::owner(given)?,
         group: Given::group(given)?,
@@ -88,9 +91,9 @@ pub fn assign_asset(desired: &mut Desired, slot: &str, asset: AssetRef) -> Defin
 
 /// The desired state as tests of manifests see it.
 pub fn test_view(desired: &Desired) -> DefinitionResult<TestedState> {
-    let Desired { path, ensure, force, content: _, owner, group, mode, validate, target } = desired;
+    let Desired { path, ensure, force, parents, content: _, owner, group, mode, validate, target } = desired;
     let attributes = json!({
-        "path": path, "ensure": ensure, "force": force, "owner": owner, "group": group, "mode": mode, "validate": validate,
+        "path": path, "ensure": ensure, "force": force, "parents": parents, "owner": owner, "group": group, "mode": mode, "validate": validate,
         "target": target,
     });
     Ok(TestedState::new(&attributes)?.content(desired.content_name()))
@@ -204,6 +207,19 @@ mod tests {
     }
 
     #[test]
+    fn parents_are_named_to_be_made_and_held_by_nobody() {
+        let given = Given::new().set("path", "/srv/site/pages/index").set("parents", true);
+        let footprint = testing::footprint::<File>(&given).unwrap();
+        let made = ["/srv/site/pages", "/srv/site", "/srv"].map(Effect::make_directory);
+        assert_eq!(footprint.effects[0], Effect::write_path("/srv/site/pages/index"));
+        assert_eq!(footprint.effects[1..], made);
+        assert_eq!(footprint.affected_paths, [b"/srv/site/pages/index".to_vec()]);
+        testing::agree::<File>(&given);
+        let at_the_top = Given::new().set("path", "/index").set("parents", true);
+        assert_eq!(testing::footprint::<File>(&at_the_top).unwrap().effects, [Effect::write_path("/index")]);
+    }
+
+    #[test]
     fn bad_declarations_are_refused_at_their_attribute() {
         let refused = [
             (Given::new(), "path"),
@@ -224,6 +240,7 @@ mod tests {
             (file().set("ensure", "symlink").set("target", "x").set("mode", "0644"), "mode"),
             (file().set("ensure", "directory").set("content", "x"), "content"),
             (file().set("ensure", "absent").set("owner", "root"), "owner"),
+            (file().set("ensure", "absent").set("parents", true), "parents"),
             (file().set("owner", json!({"$secret": "0"})), "owner"),
         ];
         for (given, attribute) in refused {
@@ -261,7 +278,7 @@ mod tests {
         let view = File::test_view(&desired).unwrap();
         assert_eq!(view.content, Some(testing::any_digest("content")));
         let expected = concat!(
-            r#"{"ensure":"file","force":false,"group":null,"mode":"0644","owner":null,"path":"/etc/motd","#,
+            r#"{"ensure":"file","force":false,"group":null,"mode":"0644","owner":null,"parents":false,"path":"/etc/motd","#,
             r#""target":null,"validate":null}"#
         );
         assert_eq!(view.attributes, expected);

@@ -30,15 +30,24 @@ pub struct Identity<'a> {
     pub ensure: Ensure,
     /// Whether another kind of object may be replaced.
     pub force: bool,
+    /// Whether missing folders on the way are made.
+    pub parents: bool,
     /// The program that looks at a new file.
     pub validate: Option<&'a str>,
 }
 
+/// The folders above `path`, the nearest first, but for the root, which is always there.
+pub fn folders_above(path: &str) -> impl Iterator<Item = &str> {
+    path.rmatch_indices('/').map(|(end, _)| &path[..end]).filter(|folder| !folder.is_empty())
+}
+
 impl Identity<'_> {
-    /// The path itself; with `force` also all beneath it, where a directory may have to go. A directory that is wanted never has
+    /// The path itself; with `parents` each folder above it may be made, which holds none of them; with `force` also all beneath it, where a directory may have to go. A directory that is wanted never has
     /// to: only other kinds are replaced by it, and they hold nothing.
     pub fn footprint(&self) -> Footprint {
         let own = Footprint::empty().effect(Effect::write_path(self.path)).affects(self.path);
+        let parents = folders_above(self.path).filter(|_| self.parents);
+        let own = parents.fold(own, |own, folder| own.effect(Effect::make_directory(folder)));
         let own = match self.validate {
             Some(program) => own.effect(Effect::program(program, &["query"])),
             None => own,
@@ -61,6 +70,9 @@ pub struct Desired {
     pub ensure: Ensure,
     /// Whether another kind of object may be replaced, and a directory removed with all that it holds.
     pub force: bool,
+    /// Whether missing folders on the way are made.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub parents: bool,
     /// The content, for a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<Asset>,
@@ -85,7 +97,7 @@ impl Desired {
     /// What decides about claims and effects.
     pub fn identity(&self) -> Identity<'_> {
         let validate = self.validate.as_ref().map(Validation::program);
-        Identity { path: &self.path, ensure: self.ensure, force: self.force, validate }
+        Identity { path: &self.path, ensure: self.ensure, force: self.force, parents: self.parents, validate }
     }
 
     /// The name of the content, if it is managed and known: a digest, or the slot of a sensitive value.

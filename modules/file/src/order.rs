@@ -4,7 +4,7 @@
 //! waits for the node has no desired state to look at, but a path all the same; and it cannot be `absent`, which takes no attribute that
 //! could wait.
 
-use runtime_sdk::{Catalog, DefinitionError, DefinitionResult, Edge, Peer, ResourceId, TypedPeer};
+use runtime_sdk::{Catalog, DefinitionError, DefinitionResult, Diagnostic, Edge, Peer, ResourceId, TypedPeer};
 
 use crate::File;
 use crate::desired::{Desired, Ensure};
@@ -26,9 +26,16 @@ pub fn edges(id: &ResourceId, desired: Option<&Desired>, catalog: &Catalog) -> D
     Ok(match (is_removed(folder.desired.as_ref()), is_removed(desired)) {
         (false, _) => vec![Edge::after(id, &folder.id, IN_FOLDER)],
         (true, true) => vec![Edge::after(&folder.id, id, FROM_FOLDER)],
+        // It would make the folder again that the other resource removes, in each run anew.
+        (true, false) if desired.is_some_and(|desired| desired.parents) => return Err(removed_by(&folder.id).into()),
         // It is to be in a folder that is not to be: the node will say so, and no order helps.
         (true, false) => Vec::new(),
     })
+}
+
+fn removed_by(folder: &ResourceId) -> Diagnostic {
+    Diagnostic::at("parents", format!("`{folder}` removes a folder that this resource would make"))
+        .hint("leave `parents` out, or the other resource")
 }
 
 /// The path of a resource that waits for the node.
@@ -131,6 +138,23 @@ mod tests {
     fn a_file_in_a_folder_that_goes_away_has_no_order() {
         let peers = Peers::new().add::<File>("srv", &absent("/srv")).add::<File>("page", &file("/srv/page"));
         assert_eq!(orders(&peers, "page"), none());
+    }
+
+    #[test]
+    fn a_folder_that_one_removes_and_another_would_make_is_refused() {
+        let page = file("/srv/site/page").set("parents", true);
+        let peers = Peers::new().add::<File>("srv", &absent("/srv")).add::<File>("page", &page);
+        let Err(DefinitionError::Invalid(refusal)) = peers.relationships::<File>("page") else { panic!("it is taken") };
+        assert_eq!(refusal.attribute.as_deref(), Some("parents"));
+        assert_eq!(refusal.message, "`file.srv` removes a folder that this resource would make");
+    }
+
+    #[test]
+    fn a_file_that_makes_its_parents_still_goes_after_a_declared_one() {
+        let page = file("/srv/site/pages/index").set("parents", true);
+        let other = file("/srv/site/pages/other").set("parents", true);
+        let peers = Peers::new().add::<File>("srv", &directory("/srv")).add::<File>("page", &page).add::<File>("other", &other);
+        assert_eq!((orders(&peers, "page"), orders(&peers, "other")), (vec!["srv < page".into()], vec!["srv < other".into()]));
     }
 
     #[test]

@@ -2,10 +2,10 @@
 
 use runtime_sdk::files::{self, Detail, Kind, Observation};
 use runtime_sdk::node::unchanged;
-use runtime_sdk::{Bytes, HostCall as _, NodeResult, Principal};
+use runtime_sdk::{Bytes, Diagnostic, HostCall as _, NodeResult, Principal};
 use serde::{Serialize, Serializer};
 
-use crate::desired::{Desired, Ensure};
+use crate::desired::{Desired, Ensure, folders_above};
 use crate::mode::Mode;
 
 /// What was read from the node for one resource.
@@ -13,6 +13,9 @@ use crate::mode::Mode;
 pub struct State {
     /// What is at the path; none if nothing is.
     pub object: Option<Object>,
+    /// The folders on the way that are not there and are to be made, the topmost first.
+    #[serde(skip)]
+    pub missing: Vec<String>,
     /// The numeric id of the desired owner on this node; none if no owner is desired, or nobody has its name yet.
     #[serde(skip)]
     pub owner: Option<u32>,
@@ -83,8 +86,10 @@ impl From<Observation> for Object {
 /// Reads what is at the path, and looks up the accounts that are wanted.
 pub fn read(desired: &Desired) -> NodeResult<State> {
     let (_, object) = open(desired)?;
+    let missing = if desired.parents && object.is_none() { missing_folders(&desired.path)? } else { Vec::new() };
     Ok(State {
         object,
+        missing,
         owner: desired.owner.as_ref().map(|owner| owner.look_up_user("owner")).transpose()?.flatten(),
         group: desired.group.as_ref().map(|group| group.look_up_group("group")).transpose()?.flatten(),
     })
@@ -96,6 +101,26 @@ pub fn open(desired: &Desired) -> NodeResult<(files::Object, Option<Object>)> {
     let detail = if desired.content.is_some() { Detail::DIGEST } else { Detail::empty() };
     let object = handle.observe(detail).before_change("look at the path")?.map(Object::from);
     Ok((handle, object))
+}
+
+/// The folders above `path` that are not there, the topmost first. A link on the way counts as a folder: the host judges where it leads.
+fn missing_folders(path: &str) -> NodeResult<Vec<String>> {
+    const LOOK: &str = "look at the folders on the way";
+    let mut missing = Vec::new();
+    for folder in folders_above(path) {
+        let handle = files::Object::open(folder.as_bytes()).before_change(LOOK)?;
+        match handle.observe(Detail::empty()).before_change(LOOK)?.map(|seen| seen.kind) {
+            None => missing.push(folder.to_owned()),
+            Some(Kind::Directory | Kind::Symlink) => break,
+            Some(other) => return Err(unchanged(not_a_folder(other))),
+        }
+    }
+    missing.reverse();
+    Ok(missing)
+}
+
+fn not_a_folder(found: Kind) -> Diagnostic {
+    Diagnostic::at("path", format!("a {} is on the way, where a folder is needed", word(found))).hint("move it away")
 }
 
 /// Refuses to bring about a state of which an account is missing.
@@ -122,7 +147,7 @@ mod tests {
 
     #[test]
     fn the_record_of_what_was_seen_is_small_and_has_no_ids_of_ours() {
-        let state = State { object: Some(seen(Kind::File).into()), owner: Some(0), group: None };
+        let state = State { object: Some(seen(Kind::File).into()), missing: Vec::new(), owner: Some(0), group: None };
         let expected = r#"{"object":{"digest":null,"group":2,"kind":"file","mode":"0777","owner":1,"target":null}}"#;
         assert_eq!(runtime_sdk::json::canonical(&state).unwrap(), expected);
     }

@@ -13,6 +13,7 @@ pub fn desired(ensure: Ensure) -> Desired {
         path: "/srv/it".into(),
         ensure,
         force: false,
+        parents: false,
         content: None,
         owner: None,
         group: None,
@@ -45,5 +46,5 @@ pub fn object(kind: Kind) -> Object {
 
 /// A state in which no account was looked up.
 pub fn state(object: Option<Object>) -> State {
-    State { object, owner: None, group: None }
+    State { object, missing: Vec::new(), owner: None, group: None }
 }

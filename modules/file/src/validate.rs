@@ -53,7 +53,7 @@ pub fn meaningless(ensure: Ensure) -> &'static [&'static str] {
         Ensure::File => &["target"],
         Ensure::Directory => &["content", "source", "checksum", "validate", "target"],
         Ensure::Symlink => &["content", "source", "checksum", "mode", "validate"],
-        Ensure::Absent => &["content", "source", "checksum", "owner", "group", "mode", "validate", "target"],
+        Ensure::Absent => &["parents", "content", "source", "checksum", "owner", "group", "mode", "validate", "target"],
     }
 }
 
@@ -64,8 +64,9 @@ pub fn meaningless_attribute(name: &str, ensure: Ensure) -> Diagnostic {
 }
 
 fn check_meaning(desired: &Desired) -> DefinitionResult<()> {
-    let Desired { path: _, ensure, force: _, content, owner, group, mode, validate, target } = desired;
+    let Desired { path: _, ensure, force: _, parents, content, owner, group, mode, validate, target } = desired;
     let given = [
+        ("parents", *parents),
         ("content", content.is_some()),
         ("owner", owner.is_some()),
         ("group", group.is_some()),
@@ -162,6 +163,8 @@ mod tests {
             r#"{"ensure":"symlink","force":false,"path":"/a","target":"b\u0000"}"#,
             r#"{"ensure":"symlink","force":false,"mode":"0644","path":"/a","target":"b"}"#,
             r#"{"ensure":"absent","force":false,"owner":0,"path":"/a"}"#,
+            r#"{"ensure":"absent","force":false,"parents":true,"path":"/a"}"#,
+            r#"{"ensure":"file","force":false,"parents":false,"path":"/a"}"#,
         ];
         for text in refused {
             assert_eq!(validate(text), None, "{text}");

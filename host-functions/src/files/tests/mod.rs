@@ -7,6 +7,7 @@ mod extended;
 mod faults;
 mod links;
 mod observe;
+mod parents;
 mod race;
 mod remove;
 mod secret;
