@@ -26,6 +26,7 @@ pub enum HostCall {
     FilesObjectRemove { path: NodePath, recursive: bool },
     FilesStagedValidate { path: NodePath, command: Command },
     FilesStagedCommit { path: NodePath },
+    FilesStagedCommitKeeping { path: NodePath },
     FilesDiscardStaged { path: NodePath, staging_name: String },
     AssetsSize { asset: AssetName },
     AssetsRead { asset: AssetName, offset: u64, length: u32 },
@@ -103,7 +104,7 @@ pub enum Level {
 
 impl HostCall {
     /// Every function of the WIT that has a variant, as `INTERFACE#FUNCTION` in the WIT's own spelling.
-    pub const WIT_NAMES: [&'static str; 65] = [
+    pub const WIT_NAMES: [&'static str; 66] = [
         "files#[static]object.open",
         "files#[method]object.observe",
         "files#[method]object.read",
@@ -169,6 +170,7 @@ impl HostCall {
         "backends#refresh",
         "backends#perform",
         "backends#recover",
+        "files#[method]staged.commit-keeping",
     ];
 
     /// The function's name in the WIT, as in [`HostCall::WIT_NAMES`].
@@ -217,6 +219,7 @@ impl HostCall {
             HostCall::BackendsRefresh => 62,
             HostCall::BackendsPerform { .. } => 63,
             HostCall::BackendsRecover => 64,
+            HostCall::FilesStagedCommitKeeping { .. } => 65,
             HostCall::Systemd(call) => return call.function.wit_name(),
             HostCall::Openrc(call) => return call.function.wit_name(),
         };
@@ -262,6 +265,7 @@ impl HostCall {
             | HostCall::FilesObjectMakeSymlink { .. }
             | HostCall::FilesObjectRemove { .. }
             | HostCall::FilesStagedCommit { .. }
+            | HostCall::FilesStagedCommitKeeping { .. }
             | HostCall::ProcessesRun { .. }
             | HostCall::AccountsCreateUser { .. }
             | HostCall::AccountsChangeUser { .. }
@@ -296,6 +300,7 @@ impl HostCall {
             | HostCall::FilesObjectRemove { path, .. }
             | HostCall::FilesStagedValidate { path, .. }
             | HostCall::FilesStagedCommit { path }
+            | HostCall::FilesStagedCommitKeeping { path }
             | HostCall::FilesDiscardStaged { path, .. } => Some((Access::Write, path)),
             HostCall::AssetsSize { .. }
             | HostCall::AssetsRead { .. }

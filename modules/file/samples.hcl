@@ -19,6 +19,12 @@ resource "file" "checked" {
   validate = ["/usr/sbin/visudo", "-cf", "{}"]
 }
 
+resource "file" "kept" {
+  path    = "/etc/issue"
+  content = "Authorised use only\n"
+  backup  = 3
+}
+
 resource "file" "copy" {
   path   = "/etc/banner"
   source = "files/banner.txt"

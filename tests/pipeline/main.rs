@@ -7,6 +7,7 @@ mod converge;
 mod deferred;
 mod drift;
 mod inspection;
+mod kept;
 mod noop;
 mod order;
 mod outputs;

@@ -229,24 +229,26 @@ fn every_method(attempt: &mut Attempt) -> BTreeMap<&'static str, bool> {
 }
 
 /// A staged file whose attempt then loses its rights.
-fn staged_without_rights(rights: Rights, phase: Phase) -> (bool, bool, Attempt) {
+fn staged_without_rights(rights: Rights, phase: Phase) -> ([bool; 3], Attempt) {
     let mut attempt = Attempt::new();
     let handle = attempt.observed("/staged");
     let staged = attempt.stage(handle, b"x").unwrap();
     attempt.context.replace_rights(rights);
     attempt.context.set_phase(phase);
     let validate = matches!(attempt.context.validate(staged.borrow(), program()), Err(CallError::Denied(_)));
+    let keeping = matches!(attempt.context.commit_keeping(staged.borrow()), Err(CallError::Denied(_)));
     let refused = matches!(attempt.context.commit(staged.borrow()), Err(CallError::Denied(_)));
     assert_eq!(attempt.host("/staged").exists(), !refused);
-    (validate, refused, attempt)
+    ([validate, keeping, refused], attempt)
 }
 
 /// Runs everything with these rights in this phase, and compares what was refused with the audit trail.
 fn refusals(rights: Rights, phase: Phase) -> BTreeSet<&'static str> {
-    let (validate, commit, mut attempt) = staged_without_rights(rights, phase);
+    let ([validate, keeping, commit], mut attempt) = staged_without_rights(rights, phase);
     let mut refused = every_method(&mut attempt);
     refused.insert("files#[method]staged.validate", validate);
     refused.insert("files#[method]staged.commit", commit);
+    refused.insert("files#[method]staged.commit-keeping", keeping);
     let tried: BTreeSet<String> = refused.keys().map(|name| (*name).to_owned()).collect();
     assert_eq!(tried, functions_of_the_wit(), "each function is tried");
     let (records, _) = attempt.context.node().audit().snapshot();
@@ -307,6 +309,7 @@ fn calls() -> Vec<(&'static str, HostCall)> {
         ("remove", HostCall::FilesObjectRemove { path: f(), recursive: false }),
         ("validate", HostCall::FilesStagedValidate { path: f(), command: command() }),
         ("commit", HostCall::FilesStagedCommit { path: f() }),
+        ("commit-keeping", HostCall::FilesStagedCommitKeeping { path: f() }),
         ("discard", HostCall::FilesDiscardStaged { path: f(), staging_name: STAGING.into() }),
         ("asset size", HostCall::AssetsSize { asset: AssetName::Plain(digest) }),
         ("asset read", HostCall::AssetsRead { asset: AssetName::Plain(digest), offset: 0, length: 1 }),
@@ -348,6 +351,7 @@ fn rights() -> Rights {
     let mut rights = all_rights("file.a");
     rights.assets.insert(AssetName::Plain(digest_of(b"x")), Sensitivity::Plain);
     rights.provider = Some("apt".into());
+    rights.effects.extend(["/f.~0~", "/f.~1~"].map(|name| effect(name, &["write"])));
     rights
 }
 
@@ -382,7 +386,7 @@ fn each_phase_allows_its_own_calls() {
         "{metadata}, observe digest, read, asset size, asset read, login, password-matches, query, validate, package query, index, \
          backend read"
     );
-    let files = "stage, set-attributes, make-directory, make-symlink, remove, commit";
+    let files = "stage, set-attributes, make-directory, make-symlink, remove, commit, commit-keeping";
     let accounts = "create-user, change-user, delete-user, create-group, change-group, delete-group";
     let change = format!("{files}, {accounts}, run, transaction, package file, backend apply");
     let expected = [

@@ -194,6 +194,7 @@ fn displaces(call: &HostCall) -> bool {
         call,
         HostCall::FilesObjectStage { .. }
             | HostCall::FilesStagedCommit { .. }
+            | HostCall::FilesStagedCommitKeeping { .. }
             | HostCall::FilesObjectMakeSymlink { .. }
             | HostCall::FilesObjectRemove { .. }
     )

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::keep::{kept_count, kept_name};
 use super::path::{is_beneath, lexical_target, split};
 pub use super::pattern::{PathPattern, PatternError};
 use crate::assets;
@@ -31,7 +32,25 @@ pub(crate) fn permit(standing: &Standing<'_>, call: &HostCall, resolved: Option<
     for path in paths {
         by_grant(standing, access, path, beneath)?;
     }
+    if matches!(call, HostCall::FilesStagedCommitKeeping { .. }) {
+        by_kept(standing, declared.as_bytes(), resolved)?;
+    }
     by_arguments(standing, call, resolved.unwrap_or(declared.as_bytes()))
+}
+
+/// Each name under which what is replaced would be kept.
+fn by_kept(standing: &Standing<'_>, declared: &[u8], resolved: Option<&[u8]>) -> Result<(), Rule> {
+    let count = kept_count(&standing.rights.effects, declared);
+    if count == 0 {
+        return Err(Rule::Effects { access: Access::Write });
+    }
+    for number in 0..=count {
+        by_asks(standing, Access::Write, &kept_name(declared, number), false)?;
+        for path in std::iter::once(declared).chain(resolved) {
+            by_grant(standing, Access::Write, &kept_name(path, number), false)?;
+        }
+    }
+    Ok(())
 }
 
 fn by_effects(standing: &Standing<'_>, call: &HostCall, access: Access, path: &[u8], beneath: bool) -> Result<(), Rule> {

@@ -126,7 +126,8 @@ fn write(handle: &files::Object, desired: &Desired, attributes: &Attributes, pro
     if let Some(validation) = &desired.validate {
         validate(&staged, validation, progress)?;
     }
-    progress.whole("put the new file in its place", staged.commit())
+    let committed = if desired.backup > 0 { staged.commit_keeping() } else { staged.commit() };
+    progress.whole("put the new file in its place", committed)
 }
 
 /// Has the declared program look at the new file. Where it refuses, the file goes with the handle.

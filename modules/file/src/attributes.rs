@@ -42,6 +42,10 @@ pub struct Given {
     /// The permissions: octal as `0644` or `644`, or symbolic for all three classes as `u=rw,go=r`. Others read it as four octal digits.
     #[attribute(exported)]
     pub mode: Option<Mode>,
+    /// How many replaced versions of the file are kept beside it, from 0 to 100: `NAME.~1~` is the newest. They belong to the resource. Not with
+    /// sensitive content.
+    #[attribute(identity, default = 0)]
+    pub backup: u32,
     /// A program that looks at the new file before it is put in place, by its absolute path, and its arguments, of which one has `{}` in the place of
     /// the file's path. It can change nothing. If it does not end with code 0, the old file stays.
     #[attribute(identity)]

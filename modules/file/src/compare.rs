@@ -96,7 +96,11 @@ fn content(desired: &Desired, object: Option<&Object>) -> NodeResult<Option<Chan
     if before == Some(name) {
         return Ok(None);
     }
-    let reason = if object.is_some() { "the content differs" } else { NEW };
+    let reason = match object {
+        Some(_) if desired.backup > 0 => "the content differs, and what is replaced is kept",
+        Some(_) => "the content differs",
+        None => NEW,
+    };
     let change = Change::new("content", before.map(Value::from), Some(Value::from(name)), reason)?;
     Ok(Some(change.content(desired.path.as_bytes(), name)))
 }
@@ -214,7 +218,9 @@ mod tests {
         assert_eq!((change.before, change.after), (Some(json!(digest("b")).to_string()), Some(json!(digest("a")).to_string())));
         let content = change.content.unwrap();
         assert_eq!((content.path, content.asset), (b"/srv/it".to_vec(), digest("a")));
-        assert_eq!(action(&wanted, &other), Action::Update);
+        assert_eq!((change.reason.as_str(), action(&wanted, &other)), ("the content differs", Action::Update));
+        let kept = Desired { backup: 1, ..wanted };
+        assert_eq!(changes(&kept, &other).unwrap()[0].reason, "the content differs, and what is replaced is kept");
     }
 
     #[test]

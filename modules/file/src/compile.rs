@@ -18,6 +18,7 @@ pub struct GivenIdentity {
     ensure: Ensure,
     force: bool,
     parents: bool,
+    backup: u32,
     validate: Option<Validation>,
 }
 
@@ -25,7 +26,8 @@ impl GivenIdentity {
     /// What the declaration touches.
     pub fn footprint(&self) -> runtime_sdk::Footprint {
         let validate = self.validate.as_ref().map(Validation::program);
-        Identity { path: &self.path, ensure: self.ensure, force: self.force, parents: self.parents, validate }.footprint()
+        let Self { path, ensure, force, parents, backup, .. } = self;
+        Identity { path, ensure: *ensure, force: *force, parents: *parents, backup: *backup, validate }.footprint()
     }
 }
 
@@ -36,13 +38,14 @@ pub fn identity(given: &Parameters) -> DefinitionResult<GivenIdentity> {
         ensure: Given::ensure(given)?,
         force: Given::force(given)?,
         parents: Given::parents(given)?,
+        backup: validate::checked_backup(Given::backup(given)?)?,
         validate: Given::validate(given)?,
     })
 }
 
 /// The desired state of a declaration.
 pub fn compile(given: &Parameters) -> DefinitionResult<Compiled<Desired>> {
-    let GivenIdentity { path, ensure, force, parents, validate } = identity(given)?;
+    let GivenIdentity { path, ensure, force, parents, backup, validate } = identity(given)?;
     refuse_meaningless(given, ensure)?;
     let origin = source::origin(given)?;
     let desired = Desired {
@@ -54,6 +57,7 @@ pub fn compile(given: &Parameters) -> DefinitionResult<Compiled<Desired>> {
         owner: Given::owner(given)?,
         group: Given::group(given)?,
         mode: Given::mode(given)?,
+        backup,
         validate,
         target: Given::target(given)?.map(|target| target.0),
     };
@@ -91,9 +95,9 @@ pub fn assign_asset(desired: &mut Desired, slot: &str, asset: AssetRef) -> Defin
 
 /// The desired state as tests of manifests see it.
 pub fn test_view(desired: &Desired) -> DefinitionResult<TestedState> {
-    let Desired { path, ensure, force, parents, content: _, owner, group, mode, validate, target } = desired;
+    let Desired { path, ensure, force, parents, content: _, owner, group, mode, backup, validate, target } = desired;
     let attributes = json!({
-        "path": path, "ensure": ensure, "force": force, "parents": parents, "owner": owner, "group": group, "mode": mode, "validate": validate,
+        "path": path, "ensure": ensure, "force": force, "parents": parents, "owner": owner, "group": group, "mode": mode, "backup": backup, "validate": validate,
         "target": target,
     });
     Ok(TestedState::new(&attributes)?.content(desired.content_name()))
@@ -207,6 +211,16 @@ mod tests {
     }
 
     #[test]
+    fn each_version_that_is_kept_is_held_by_its_name() {
+        let footprint = testing::footprint::<File>(&file().set("backup", 2)).unwrap();
+        let keys: Vec<_> = footprint.effects.iter().map(|effect| String::from_utf8_lossy(&effect.key).into_owned()).collect();
+        assert_eq!(keys, ["/etc/motd", "/etc/motd.~0~", "/etc/motd.~1~", "/etc/motd.~2~"]);
+        assert!(footprint.effects[1..].iter().all(|effect| effect.actions == ["write"]));
+        testing::agree::<File>(&file().set("content", "x").set("backup", 100));
+        assert_eq!(testing::footprint::<File>(&file().set("backup", 0)).unwrap().effects, [Effect::write_path("/etc/motd")]);
+    }
+
+    #[test]
     fn parents_are_named_to_be_made_and_held_by_nobody() {
         let given = Given::new().set("path", "/srv/site/pages/index").set("parents", true);
         let footprint = testing::footprint::<File>(&given).unwrap();
@@ -241,6 +255,10 @@ mod tests {
             (file().set("ensure", "directory").set("content", "x"), "content"),
             (file().set("ensure", "absent").set("owner", "root"), "owner"),
             (file().set("ensure", "absent").set("parents", true), "parents"),
+            (file().set("ensure", "directory").set("backup", 1), "backup"),
+            (file().set("backup", 101), "backup"),
+            (file().set("backup", -1), "backup"),
+            (Given::new().set("path", format!("/{}", "n".repeat(250))).set("backup", 1), "backup"),
             (file().set("owner", json!({"$secret": "0"})), "owner"),
         ];
         for (given, attribute) in refused {
@@ -278,7 +296,7 @@ mod tests {
         let view = File::test_view(&desired).unwrap();
         assert_eq!(view.content, Some(testing::any_digest("content")));
         let expected = concat!(
-            r#"{"ensure":"file","force":false,"group":null,"mode":"0644","owner":null,"parents":false,"path":"/etc/motd","#,
+            r#"{"backup":0,"ensure":"file","force":false,"group":null,"mode":"0644","owner":null,"parents":false,"path":"/etc/motd","#,
             r#""target":null,"validate":null}"#
         );
         assert_eq!(view.attributes, expected);

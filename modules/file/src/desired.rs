@@ -32,6 +32,8 @@ pub struct Identity<'a> {
     pub force: bool,
     /// Whether missing folders on the way are made.
     pub parents: bool,
+    /// How many replaced versions are kept.
+    pub backup: u32,
     /// The program that looks at a new file.
     pub validate: Option<&'a str>,
 }
@@ -41,13 +43,20 @@ pub fn folders_above(path: &str) -> impl Iterator<Item = &str> {
     path.rmatch_indices('/').map(|(end, _)| &path[..end]).filter(|folder| !folder.is_empty())
 }
 
+/// Holding the name of a replaced version: 0 while it has no number yet.
+fn kept(path: &str, number: u32) -> Effect {
+    Effect { actions: vec!["write".into()], ..Effect::write_path(format!("{path}.~{number}~")) }
+}
+
 impl Identity<'_> {
-    /// The path itself; with `parents` each folder above it may be made, which holds none of them; with `force` also all beneath it, where a directory may have to go. A directory that is wanted never has
+    /// The path itself; with `parents` each folder above it may be made, which holds none of them; with `backup` the names of what is replaced; with `force` also all beneath it, where a directory may have to go. A directory that is wanted never has
     /// to: only other kinds are replaced by it, and they hold nothing.
     pub fn footprint(&self) -> Footprint {
         let own = Footprint::empty().effect(Effect::write_path(self.path)).affects(self.path);
         let parents = folders_above(self.path).filter(|_| self.parents);
         let own = parents.fold(own, |own, folder| own.effect(Effect::make_directory(folder)));
+        let versions = if self.backup > 0 { 0..self.backup + 1 } else { 0..0 };
+        let own = versions.fold(own, |own, number| own.effect(kept(self.path, number)));
         let own = match self.validate {
             Some(program) => own.effect(Effect::program(program, &["query"])),
             None => own,
@@ -85,6 +94,9 @@ pub struct Desired {
     /// The permissions, for a file or a directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
+    /// How many replaced versions are kept, for a file.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub backup: u32,
     /// What looks at a new file before it is put in place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub validate: Option<Validation>,
@@ -93,11 +105,16 @@ pub struct Desired {
     pub target: Option<String>,
 }
 
+fn is_none(count: &u32) -> bool {
+    *count == 0
+}
+
 impl Desired {
     /// What decides about claims and effects.
     pub fn identity(&self) -> Identity<'_> {
         let validate = self.validate.as_ref().map(Validation::program);
-        Identity { path: &self.path, ensure: self.ensure, force: self.force, parents: self.parents, validate }
+        let Self { path, ensure, force, parents, backup, .. } = self;
+        Identity { path, ensure: *ensure, force: *force, parents: *parents, backup: *backup, validate }
     }
 
     /// The name of the content, if it is managed and known: a digest, or the slot of a sensitive value.

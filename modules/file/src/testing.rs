@@ -18,6 +18,7 @@ pub fn desired(ensure: Ensure) -> Desired {
         owner: None,
         group: None,
         mode: None,
+        backup: 0,
         validate: None,
         target: None,
     }

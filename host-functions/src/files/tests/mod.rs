@@ -5,6 +5,7 @@ mod confine;
 mod diff;
 mod extended;
 mod faults;
+mod keep;
 mod links;
 mod observe;
 mod parents;
