@@ -187,6 +187,7 @@ fn by_interface(standing: &Standing<'_>, call: &HostCall, resolved: Option<&[u8]
     match call {
         HostCall::FilesObjectOpen { .. }
         | HostCall::FilesObjectObserve { .. }
+        | HostCall::FilesObjectDestination { .. }
         | HostCall::FilesObjectRead { .. }
         | HostCall::FilesObjectStage { .. }
         | HostCall::FilesObjectSetAttributes { .. }

@@ -18,6 +18,7 @@ use crate::{openrc, systemd};
 pub enum HostCall {
     FilesObjectOpen { path: NodePath },
     FilesObjectObserve { path: NodePath, detail: Detail },
+    FilesObjectDestination { path: NodePath },
     FilesObjectRead { path: NodePath, offset: u64, length: u32 },
     FilesObjectStage { path: NodePath, content: Content, attributes: Attributes },
     FilesObjectSetAttributes { path: NodePath, attributes: Attributes },
@@ -104,7 +105,7 @@ pub enum Level {
 
 impl HostCall {
     /// Every function of the WIT that has a variant, as `INTERFACE#FUNCTION` in the WIT's own spelling.
-    pub const WIT_NAMES: [&'static str; 66] = [
+    pub const WIT_NAMES: [&'static str; 67] = [
         "files#[static]object.open",
         "files#[method]object.observe",
         "files#[method]object.read",
@@ -171,6 +172,7 @@ impl HostCall {
         "backends#perform",
         "backends#recover",
         "files#[method]staged.commit-keeping",
+        "files#[method]object.destination",
     ];
 
     /// The function's name in the WIT, as in [`HostCall::WIT_NAMES`].
@@ -220,6 +222,7 @@ impl HostCall {
             HostCall::BackendsPerform { .. } => 63,
             HostCall::BackendsRecover => 64,
             HostCall::FilesStagedCommitKeeping { .. } => 65,
+            HostCall::FilesObjectDestination { .. } => 66,
             HostCall::Systemd(call) => return call.function.wit_name(),
             HostCall::Openrc(call) => return call.function.wit_name(),
         };
@@ -239,6 +242,7 @@ impl HostCall {
             HostCall::Systemd(call) => call.function.reach(),
             HostCall::Openrc(call) => call.function.reach(),
             HostCall::FilesObjectOpen { .. }
+            | HostCall::FilesObjectDestination { .. }
             | HostCall::AccountsFindUser { .. }
             | HostCall::AccountsFindGroup { .. }
             | HostCall::AccountsReadUser { .. }
@@ -291,6 +295,7 @@ impl HostCall {
     pub fn path(&self) -> Option<(Access, &NodePath)> {
         match self {
             HostCall::FilesObjectOpen { path }
+            | HostCall::FilesObjectDestination { path }
             | HostCall::FilesObjectObserve { path, .. }
             | HostCall::FilesObjectRead { path, .. } => Some((Access::Read, path)),
             HostCall::FilesObjectStage { path, .. }

@@ -58,6 +58,19 @@ resource "file" "link" {
   group  = "web"
 }
 
+resource "file" "replaces_a_link" {
+  path   = "/srv/releases/current"
+  ensure = "directory"
+  links  = "replace"
+}
+
+resource "file" "resolv" {
+  path     = "/etc/resolv.conf"
+  content  = "nameserver 192.0.2.53\n"
+  links    = "follow"
+  leads_to = ["/run/systemd/resolve/stub-resolv.conf", "/run/resolvconf/resolv.conf"]
+}
+
 resource "file" "leftover" {
   path   = "/etc/motd.dpkg-old"
   ensure = "absent"

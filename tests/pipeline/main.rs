@@ -8,6 +8,7 @@ mod deferred;
 mod drift;
 mod inspection;
 mod kept;
+mod links;
 mod noop;
 mod order;
 mod outputs;

@@ -163,6 +163,7 @@ fn every_method(attempt: &mut Attempt) -> BTreeMap<&'static str, bool> {
     BTreeMap::from([
         ("files#[static]object.open", refused(context.open(b"/f".to_vec()))),
         ("files#[method]object.observe", refused(context.observe(object(), WitDetail::empty()))),
+        ("files#[method]object.destination", refused(context.destination(object()))),
         ("files#[method]object.read", refused(context.read(object(), 0, 1))),
         ("files#[method]object.stage", refused(context.stage(object(), inline, none()))),
         ("files#[method]object.set-attributes", refused(context.set_attributes(object(), none()))),
@@ -301,6 +302,7 @@ fn calls() -> Vec<(&'static str, HostCall)> {
         ("open", HostCall::FilesObjectOpen { path: f() }),
         ("observe", HostCall::FilesObjectObserve { path: f(), detail: Detail { digest: false } }),
         ("observe digest", HostCall::FilesObjectObserve { path: f(), detail: Detail { digest: true } }),
+        ("destination", HostCall::FilesObjectDestination { path: f() }),
         ("read", HostCall::FilesObjectRead { path: f(), offset: 0, length: 1 }),
         ("stage", HostCall::FilesObjectStage { path: f(), content: inline, attributes }),
         ("set-attributes", HostCall::FilesObjectSetAttributes { path: f(), attributes }),
@@ -381,7 +383,7 @@ fn all_for(name: &str) -> Rights {
 
 #[test]
 fn each_phase_allows_its_own_calls() {
-    let metadata = "open, observe, find-user, find-group, user, group, pause, fact, compare, log, backend selected";
+    let metadata = "open, observe, destination, find-user, find-group, user, group, pause, fact, compare, log, backend selected";
     let content = format!(
         "{metadata}, observe digest, read, asset size, asset read, login, password-matches, query, validate, package query, index, \
          backend read"

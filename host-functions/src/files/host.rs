@@ -37,6 +37,13 @@ impl files::HostObject for HostContext {
         Ok(self.observe_object(&call, &object, detail)?.map(Into::into))
     }
 
+    fn destination(&mut self, object: Resource<Object>) -> Result<Vec<u8>, CallError> {
+        let object = self.object(&object)?;
+        let call = HostCall::FilesObjectDestination { path: object.path.clone() };
+        self.authorize(&call)?;
+        self.destination_of(&call, &object)
+    }
+
     fn read(&mut self, object: Resource<Object>, offset: u64, length: u32) -> Result<Vec<u8>, CallError> {
         let object = self.object(&object)?;
         let call = HostCall::FilesObjectRead { path: object.path.clone(), offset, length };

@@ -6,7 +6,7 @@ use runtime_sdk::processes::{Command, Finished, Status};
 use runtime_sdk::{Diagnostic, HostCall as _, HostError, InterruptedOperation, NodeResult, Outcome, Progress};
 
 use crate::desired::{Desired, Ensure};
-use crate::state::{self, State, wanted_kind};
+use crate::state::{self, Found, State, wanted_kind};
 use crate::validation::Validation;
 
 /// One change at the path.
@@ -64,8 +64,8 @@ fn attributes(desired: &Desired, state: &State) -> Attributes {
 /// Brings the desired state about, provided that the object is still what `checked` says.
 pub fn apply(desired: &Desired, checked: &State) -> NodeResult<Outcome> {
     state::need_accounts(desired, checked)?;
-    let (handle, object) = state::open(desired)?;
-    if object != checked.object {
+    let Found { handle, object, at } = state::open(desired)?;
+    if object != checked.object || at != checked.at {
         return Err(unchanged(
             Diagnostic::at("path", "the object was changed by something else after it was checked").hint("run it again"),
         ));
@@ -176,13 +176,15 @@ fn not_empty() -> Diagnostic {
     Diagnostic::at("force", "the directory is not empty").hint("set `force = true` to remove it with all that it holds")
 }
 
-/// Removes what an interrupted operation left beside the path. What it did at the path is whole or not there at all, so
+/// Removes what an interrupted operation left beside the path, or where a link there may lead. What it did at the path is whole or not there at all, so
 /// checking and applying again is safe.
 pub fn recover(desired: &Desired, operation: &InterruptedOperation) -> NodeResult<()> {
-    let result = files::discard_staged(desired.path.as_bytes(), &operation.staging_name);
-    let was_there = result.before_change("remove what was staged")?;
-    if was_there {
-        runtime_sdk::log::info("removed a file that an interrupted operation had staged");
+    for place in desired.places() {
+        let result = files::discard_staged(place.as_bytes(), &operation.staging_name);
+        let was_there = result.before_change("remove what was staged")?;
+        if was_there {
+            runtime_sdk::log::info("removed a file that an interrupted operation had staged");
+        }
     }
     Ok(())
 }

@@ -14,13 +14,21 @@ use runtime_sdk::Principal;
 /// # Errors
 /// If an object of another kind is there and may not be replaced.
 pub fn changes(desired: &Desired, state: &State) -> NodeResult<Vec<Change>> {
+    let mut changes = differing(desired, state)?;
+    if let Some(at) = &state.at {
+        changes.iter_mut().for_each(|change| change.reason += &format!("; it is at `{at}`, where the link at the path leads"));
+    }
+    Ok(changes)
+}
+
+fn differing(desired: &Desired, state: &State) -> NodeResult<Vec<Change>> {
     let wanted = wanted_kind(desired.ensure);
     match &state.object {
         None if wanted.is_none() => Ok(Vec::new()),
         None => all_of_it(desired, state, None, "nothing is there yet"),
         Some(object) if Some(object.kind) == wanted => attributes(desired, state, object),
         Some(object) if wanted.is_none() => Ok(vec![ensure(desired, Some(object.kind), "it is not to be there")?]),
-        Some(object) if desired.force => {
+        Some(object) if desired.may_replace(object.kind == Kind::Symlink) => {
             let reason = format!("a {} is in its place", word(object.kind));
             all_of_it(desired, state, Some(object.kind), &reason)
         }
@@ -43,6 +51,9 @@ fn wrong_kind(found: Kind, wanted: Ensure) -> LifecycleError {
     let message = format!("a {} is at the path, where a {} is wanted", word(found), wanted.word());
     let hint = match found {
         Kind::Directory => "set `force = true` to replace it with all that it holds, or move it away",
+        Kind::Symlink => {
+            "set `links = \"replace\"` to put it in the link's place, or `links = \"follow\"` to manage what it leads to"
+        }
         _ => "set `force = true` to replace it, or move it away",
     };
     unchanged(Diagnostic::at("ensure", message).hint(hint))
@@ -76,7 +87,7 @@ fn attributes(desired: &Desired, state: &State, object: &Object) -> NodeResult<V
 /// Each managed attribute that differs from `object`, or every one if there is none.
 fn differences(desired: &Desired, state: &State, object: Option<&Object>) -> NodeResult<Vec<Change>> {
     let changes = [
-        content(desired, object)?,
+        content(desired, state.at.as_deref().unwrap_or(&desired.path), object)?,
         owner("owner", desired.owner.as_ref(), state.owner, object.map(|object| object.owner))?,
         owner("group", desired.group.as_ref(), state.group, object.map(|object| object.group))?,
         mode(desired, object)?,
@@ -87,7 +98,7 @@ fn differences(desired: &Desired, state: &State, object: Option<&Object>) -> Nod
 
 const NEW: &str = "set as it is made";
 
-fn content(desired: &Desired, object: Option<&Object>) -> NodeResult<Option<Change>> {
+fn content(desired: &Desired, path: &str, object: Option<&Object>) -> NodeResult<Option<Change>> {
     let Some(name) = desired.content_name() else { return Ok(None) };
     let before = object.and_then(|object| object.digest.as_deref());
     if object.is_some() && before.is_none() {
@@ -102,7 +113,7 @@ fn content(desired: &Desired, object: Option<&Object>) -> NodeResult<Option<Chan
         None => NEW,
     };
     let change = Change::new("content", before.map(Value::from), Some(Value::from(name)), reason)?;
-    Ok(Some(change.content(desired.path.as_bytes(), name)))
+    Ok(Some(change.content(path.as_bytes(), name)))
 }
 
 /// An owner or a group: compared as numbers, shown as declared. One that is not there yet differs from whatever is.
@@ -158,6 +169,7 @@ fn target(desired: &Desired, object: Option<&Object>) -> NodeResult<Option<Chang
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::links::Links;
     use crate::mode::Mode;
     use crate::testing::{desired, digest, object, state};
     use runtime_sdk::EffectClass;
@@ -274,7 +286,8 @@ mod tests {
                 let error = changes(&desired(ensure), &state(Some(object(kind)))).unwrap_err();
                 let LifecycleError::Failed(failure) = error else { panic!("{error:?}") };
                 assert_eq!(failure.effect_class, EffectClass::BeforeChange);
-                assert!(failure.diagnostic.hint.unwrap().starts_with("set `force = true`"));
+                let word = if kind == Kind::Symlink { "set `links = " } else { "set `force = true`" };
+                assert!(failure.diagnostic.hint.unwrap().starts_with(word));
             }
         }
     }
@@ -286,6 +299,29 @@ mod tests {
         assert_eq!(names(&wanted, &found), ["ensure", "mode"], "also what would be equal: the new object has to get it");
         assert_eq!(changes(&wanted, &found).unwrap()[0].reason, "a directory is in its place");
         assert_eq!(action(&wanted, &found), Action::Replace);
+    }
+
+    #[test]
+    fn a_link_alone_is_replaced_where_that_is_said_of_links() {
+        for ensure in [Ensure::File, Ensure::Directory] {
+            let wanted = Desired { links: Links::Replace, ..desired(ensure) };
+            let found = state(Some(object(Kind::Symlink)));
+            assert_eq!(changes(&wanted, &found).unwrap()[0].reason, "a symlink is in its place");
+            assert_eq!(action(&wanted, &found), Action::Replace);
+            assert!(changes(&wanted, &state(Some(object(Kind::Socket)))).is_err(), "of other kinds nothing was said");
+            let followed = Desired { links: Links::Follow, leads_to: vec!["/run/it".into()], ..desired(ensure) };
+            assert!(changes(&followed, &found).is_err(), "what a link leads to is no link");
+        }
+    }
+
+    #[test]
+    fn what_a_link_leads_to_is_compared_and_told_as_that() {
+        let wanted =
+            Desired { links: Links::Follow, leads_to: vec!["/run/it".into()], ..desired(Ensure::File).with_content("a") };
+        let other = Object { digest: Some(digest("b")), ..object(Kind::File) };
+        let change = changes(&wanted, &State { at: Some("/run/it".into()), ..state(Some(other)) }).unwrap().remove(0);
+        assert_eq!(change.reason, "the content differs; it is at `/run/it`, where the link at the path leads");
+        assert_eq!(change.content.unwrap().path, b"/run/it");
     }
 
     #[test]

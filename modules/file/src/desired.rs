@@ -3,6 +3,7 @@
 use runtime_sdk::{Asset, Effect, Footprint, Principal};
 use serde::{Deserialize, Serialize};
 
+use crate::links::Links;
 use crate::mode::Mode;
 use crate::validation::Validation;
 
@@ -30,6 +31,8 @@ pub struct Identity<'a> {
     pub ensure: Ensure,
     /// Whether another kind of object may be replaced.
     pub force: bool,
+    /// Where a link at the path may lead.
+    pub leads_to: &'a [String],
     /// Whether missing folders on the way are made.
     pub parents: bool,
     /// How many replaced versions are kept.
@@ -49,23 +52,26 @@ fn kept(path: &str, number: u32) -> Effect {
 }
 
 impl Identity<'_> {
-    /// The path itself; with `parents` each folder above it may be made, which holds none of them; with `backup` the names of what is replaced; with `force` also all beneath it, where a directory may have to go. A directory that is wanted never has
-    /// to: only other kinds are replaced by it, and they hold nothing.
+    /// The path itself, and where a link there may lead; for each with `backup` the names of what is replaced, and with `force` also all beneath it,
+    /// where a directory may have to go. A directory that is wanted never has to: only other kinds are replaced by it, and they hold nothing. With
+    /// `parents` each folder above the path may be made, which holds none of them.
     pub fn footprint(&self) -> Footprint {
-        let own = Footprint::empty().effect(Effect::write_path(self.path)).affects(self.path);
+        let places = std::iter::once(self.path).chain(self.leads_to.iter().map(String::as_str));
+        let own = places.fold(Footprint::empty(), |own, place| self.place(own, place));
         let parents = folders_above(self.path).filter(|_| self.parents);
         let own = parents.fold(own, |own, folder| own.effect(Effect::make_directory(folder)));
-        let versions = if self.backup > 0 { 0..self.backup + 1 } else { 0..0 };
-        let own = versions.fold(own, |own, number| own.effect(kept(self.path, number)));
-        let own = match self.validate {
+        match self.validate {
             Some(program) => own.effect(Effect::program(program, &["query"])),
             None => own,
-        };
-        if self.force && self.ensure != Ensure::Directory {
-            own.effect(Effect::write_path(format!("{}/**", self.path)))
-        } else {
-            own
         }
+    }
+
+    /// What is done at one place.
+    fn place(&self, own: Footprint, place: &str) -> Footprint {
+        let own = own.effect(Effect::write_path(place)).affects(place);
+        let versions = if self.backup > 0 { 0..self.backup + 1 } else { 0..0 };
+        let own = versions.fold(own, |own, number| own.effect(kept(place, number)));
+        if self.force && self.ensure != Ensure::Directory { own.effect(Effect::write_path(format!("{place}/**"))) } else { own }
     }
 }
 
@@ -79,6 +85,12 @@ pub struct Desired {
     pub ensure: Ensure,
     /// Whether another kind of object may be replaced, and a directory removed with all that it holds.
     pub force: bool,
+    /// What becomes of a link at the path.
+    #[serde(default, skip_serializing_if = "Links::is_default")]
+    pub links: Links,
+    /// Where it may lead, if it is followed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub leads_to: Vec<String>,
     /// Whether missing folders on the way are made.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub parents: bool,
@@ -113,8 +125,18 @@ impl Desired {
     /// What decides about claims and effects.
     pub fn identity(&self) -> Identity<'_> {
         let validate = self.validate.as_ref().map(Validation::program);
-        let Self { path, ensure, force, parents, backup, .. } = self;
-        Identity { path, ensure: *ensure, force: *force, parents: *parents, backup: *backup, validate }
+        let Self { path, ensure, force, leads_to, parents, backup, .. } = self;
+        Identity { path, ensure: *ensure, force: *force, leads_to, parents: *parents, backup: *backup, validate }
+    }
+
+    /// The path, and where a link there may lead.
+    pub fn places(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.path.as_str()).chain(self.leads_to.iter().map(String::as_str))
+    }
+
+    /// Whether an object of another kind that is a link, or is none, may be replaced.
+    pub fn may_replace(&self, is_link: bool) -> bool {
+        self.force || (is_link && self.links == Links::Replace)
     }
 
     /// The name of the content, if it is managed and known: a digest, or the slot of a sensitive value.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use runtime_sdk::{DefinitionResult, Diagnostic, Ensure as _, Principal, Semantics, path};
 
 use crate::desired::{Desired, Ensure};
+use crate::links;
 
 /// Enough for a large file on a slow disk.
 const TIMEOUT: Duration = Duration::from_secs(5 * 60);
@@ -40,6 +41,7 @@ pub fn check(desired: &Desired) -> DefinitionResult<()> {
     check_path(desired)?;
     check_meaning(desired)?;
     check_target(desired)?;
+    links::check(desired.links, &desired.leads_to, &desired.path)?;
     check_backup(desired)?;
     check_validation(desired)?;
     check_principal("owner", desired.owner.as_ref())?;
@@ -59,8 +61,11 @@ pub fn meaningless(ensure: Ensure) -> &'static [&'static str] {
     match ensure {
         Ensure::File => &["target"],
         Ensure::Directory => &["content", "source", "checksum", "backup", "validate", "target"],
-        Ensure::Symlink => &["content", "source", "checksum", "mode", "backup", "validate"],
-        Ensure::Absent => &["parents", "content", "source", "checksum", "owner", "group", "mode", "backup", "validate", "target"],
+        Ensure::Symlink => &["links", "leads_to", "content", "source", "checksum", "mode", "backup", "validate"],
+        Ensure::Absent => &[
+            "links", "leads_to", "parents", "content", "source", "checksum", "owner", "group", "mode", "backup", "validate",
+            "target",
+        ],
     }
 }
 
@@ -71,8 +76,11 @@ pub fn meaningless_attribute(name: &str, ensure: Ensure) -> Diagnostic {
 }
 
 fn check_meaning(desired: &Desired) -> DefinitionResult<()> {
-    let Desired { path: _, ensure, force: _, parents, content, owner, group, mode, backup, validate, target } = desired;
+    let Desired { path: _, ensure, force: _, links, leads_to, parents, content, owner, group, mode, backup, validate, target } =
+        desired;
     let given = [
+        ("links", !links.is_default()),
+        ("leads_to", !leads_to.is_empty()),
         ("parents", *parents),
         ("content", content.is_some()),
         ("owner", owner.is_some()),
@@ -108,8 +116,8 @@ fn check_backup(desired: &Desired) -> DefinitionResult<()> {
     if checked_backup(desired.backup)? == 0 {
         return Ok(());
     }
-    let last = format!("{}.~{}~", desired.path, desired.backup);
-    path::check(&last).map_err(|_| {
+    let mut last = desired.places().map(|place| format!("{place}.~{}~", desired.backup));
+    last.try_for_each(|name| path::check(&name)).map_err(|_| {
         Diagnostic::at("backup", "the names of kept versions are longer than a name or a path can be").hint("leave `backup` out")
     })?;
     if desired.content_name().is_some_and(|name| name.starts_with(SECRET)) {
@@ -195,6 +203,10 @@ mod tests {
             r#"{"ensure":"absent","force":false,"parents":true,"path":"/a"}"#,
             r#"{"ensure":"file","force":false,"parents":false,"path":"/a"}"#,
             r#"{"backup":0,"ensure":"file","force":false,"path":"/a"}"#,
+            r#"{"ensure":"file","force":false,"links":"refuse","path":"/a"}"#,
+            r#"{"ensure":"file","force":false,"leads_to":[],"path":"/a"}"#,
+            r#"{"ensure":"file","force":false,"links":"follow","path":"/a"}"#,
+            r#"{"ensure":"absent","force":false,"links":"replace","path":"/a"}"#,
             r#"{"backup":101,"ensure":"file","force":false,"path":"/a"}"#,
             r#"{"backup":1,"ensure":"directory","force":false,"path":"/a"}"#,
             r#"{"backup":1,"content":"secret:0","ensure":"file","force":false,"path":"/a"}"#,

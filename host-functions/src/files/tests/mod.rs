@@ -2,6 +2,7 @@
 
 mod change;
 mod confine;
+mod destination;
 mod diff;
 mod extended;
 mod faults;
