@@ -8,6 +8,7 @@ mod deferred;
 mod drift;
 mod inspection;
 mod kept;
+mod kinds;
 mod links;
 mod noop;
 mod order;

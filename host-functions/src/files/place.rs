@@ -1,7 +1,7 @@
 //! From a call about a path to an open parent directory, with every check that needs the node.
 
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
-use rustix::fs::{AtFlags, Mode, OFlags, Stat};
+use rustix::fs::{AtFlags, Mode, OFlags, Stat, StatxAttributes, StatxFlags};
 use rustix::io::Errno;
 
 use super::path::{NodePath, join};
@@ -87,6 +87,19 @@ impl Place {
     /// Whether it is the root itself.
     pub(super) fn is_root(&self) -> bool {
         self.name == b"."
+    }
+
+    /// Fails where names can be made and not taken away again: what is staged there could not be put in place, and would stay.
+    pub(super) fn refuse_append_only(&self) -> Result<(), CallError> {
+        let statx = rustix::fs::statx(&self.parent, "", AtFlags::EMPTY_PATH, StatxFlags::empty());
+        let statx = statx.map_err(|errno| self.failed("looking at the folder of", errno))?;
+        if statx.stx_attributes.contains(StatxAttributes::APPEND) {
+            let shown = &self.shown;
+            return Err(CallError::PermissionDenied(format!(
+                "the folder of `{shown}` is append-only, so nothing that is made in it could be put in place"
+            )));
+        }
+        Ok(())
     }
 
     pub(super) fn failed(&self, doing: &str, errno: Errno) -> CallError {

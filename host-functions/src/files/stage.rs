@@ -130,6 +130,7 @@ impl HostContext {
     }
 
     fn create_staged(&self, place: Place) -> Result<(OwnedFd, Staging), CallError> {
+        place.refuse_append_only()?;
         let name = self.staging_name()?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = rustix::fs::openat(&place.parent, name, flags, Mode::RUSR | Mode::WUSR).map_err(|errno| match errno {

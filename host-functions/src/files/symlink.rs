@@ -59,6 +59,7 @@ impl HostContext {
 
 /// Makes the link beside its place, and says which object it is.
 fn stage_link(place: Place, name: &str, target: &[u8], attributes: Attributes) -> Result<(Identity, Staging), CallError> {
+    place.refuse_append_only()?;
     rustix::fs::symlinkat(target, &place.parent, name).map_err(|errno| match errno {
         Errno::EXIST => occupied(&place),
         _ => place.failed("making a symbolic link beside", errno),

@@ -7,6 +7,7 @@ mod diff;
 mod extended;
 mod faults;
 mod keep;
+mod limits;
 mod links;
 mod observe;
 mod parents;
