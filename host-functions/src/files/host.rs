@@ -125,7 +125,7 @@ impl files::HostStaged for HostContext {
 
     fn commit(&mut self, staged: Resource<Staged>) -> Result<(), CallError> {
         let path = self.table.get(&staged)?.path.clone();
-        let call = HostCall::FilesStagedCommit { path: path.clone() };
+        let call = HostCall::FilesStagedCommit { path };
         self.authorize(&call)?;
         self.commit_by(&staged, |context, staged| context.commit_staged(&call, staged))
     }
@@ -155,9 +155,7 @@ impl HostContext {
         let Object { path, seen } = self.table.get(object)?;
         Ok(Object { path: path.clone(), seen: seen.clone() })
     }
-}
 
-impl HostContext {
     /// Commits what is staged, by a function that needs both it and this.
     fn commit_by(
         &mut self,

@@ -136,7 +136,14 @@ fn a_name_that_has_something_else_ends_it_before_anything_changes() {
             match kind {
                 "directory" => fs::create_dir(&name).unwrap(),
                 "link" => symlink("/f", &name).unwrap(),
-                _ => rustix::fs::mknodat(rustix::fs::CWD, &name, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap(),
+                _ => rustix::fs::mknodat(
+                    rustix::fs::CWD,
+                    &name,
+                    rustix::fs::FileType::Fifo,
+                    rustix::fs::Mode::from_raw_mode(0o600),
+                    0,
+                )
+                .unwrap(),
             }
             match put(&mut attempt, "new") {
                 Err(CallError::WrongKind(text)) => {
