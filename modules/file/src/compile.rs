@@ -105,8 +105,8 @@ pub fn test_view(desired: &Desired) -> DefinitionResult<TestedState> {
     let Desired { path, ensure, force, links, leads_to, parents, content: _, owner, group, mode, backup, validate, target } =
         desired;
     let attributes = json!({
-        "path": path, "ensure": ensure, "force": force, "links": links, "leads_to": leads_to, "parents": parents, "owner": owner, "group": group, "mode": mode, "backup": backup, "validate": validate,
-        "target": target,
+        "path": path, "ensure": ensure, "force": force, "links": links, "leads_to": leads_to, "parents": parents, "owner": owner,
+        "group": group, "mode": mode, "backup": backup, "validate": validate, "target": target,
     });
     Ok(TestedState::new(&attributes)?.content(desired.content_name()))
 }
