@@ -5,11 +5,12 @@
 //! about orders that a manifest writes.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use crate::engine::{DefinitionError, DerivedEdge, Module, Peer, Peers};
+use crate::engine::{DefinitionError, DerivedEdge, Module, Peer, Peers, of_each_on_large_stacks};
 use crate::model::catalog::{Edge, EdgeReason, Resource, Source, State};
 use crate::model::ids::ResourceId;
 use crate::model::key::escape;
@@ -87,11 +88,13 @@ impl Relations {
         Self { members: resources.into_iter().map(|(id, resource)| (id.clone(), member(resource))).collect(), peers }
     }
 
-    /// The orders of every resource, and what was wrong with some. Runs definitions: call it on a large stack.
-    pub fn derive<'m>(&self, module: impl Fn(&ResourceId) -> &'m Module) -> (Edges, Vec<RelationError>) {
+    /// The orders of every resource, and what was wrong with some. Runs definitions, on threads of its own.
+    pub fn derive<'m>(&self, module: impl Fn(&ResourceId) -> &'m Module + Sync) -> (Edges, Vec<RelationError>) {
+        let of_peer = |peer: &Peer| Ok::<_, Infallible>(self.of(&peer.id, module(&peer.id), peer.desired.as_ref()));
+        let Ok(derived) = of_each_on_large_stacks(&self.peers, of_peer);
         let (mut edges, mut errors) = (Edges::default(), Vec::new());
-        for peer in self.peers.iter() {
-            match self.of(&peer.id, module(&peer.id), peer.desired.as_ref()) {
+        for derived in derived {
+            match derived {
                 Ok(derived) => derived.into_iter().for_each(|edge| edges.add(edge)),
                 Err(error) => errors.push(error),
             }

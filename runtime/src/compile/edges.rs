@@ -70,7 +70,8 @@ impl Compiler {
 
     fn derived(&self, built: &[Built]) -> Edges {
         let relations = Relations::new(built.iter().map(|built| &built.resource));
-        let (edges, errors) = relations.derive(|id| &self.modules[&id.type_name]);
+        let modules = &self.modules;
+        let (edges, errors) = relations.derive(|id| &modules[&id.type_name]);
         for error in errors {
             let declaration = self.declaration(error.deriving());
             match error {

@@ -6,6 +6,7 @@
 
 mod catalog_view;
 mod peers;
+mod stacks;
 mod state;
 
 use std::fmt;
@@ -17,6 +18,7 @@ use wasmtime::Store;
 use wasmtime::component::Resource;
 
 pub use self::peers::Peers;
+pub use self::stacks::{of_each_on_large_stacks, on_large_stack};
 pub use self::state::{CatalogViewHandle, ParametersHandle};
 pub(super) use self::state::{DefinitionState, is_identity};
 use super::bindings::exports::runtime::module::definition as wit;
@@ -34,26 +36,8 @@ use crate::model::kind::Unshown;
 /// Memory of a definition, in bytes: fixed, so that no result depends on the machine.
 pub const DEFINITION_MEMORY_BYTES: usize = 64 << 20;
 
-/// Stack of the thread that makes definition calls: room for 64 nested calls with their guest stacks.
-const LARGE_STACK_BYTES: usize = 256 << 20;
-
 /// What a host may allocate for values of one call, in bytes.
 pub(super) const HOSTCALL_BYTES: usize = 16 << 20;
-
-/// Runs `work` on a thread whose stack holds nested definition calls, and waits for it.
-///
-/// # Panics
-/// If `work` panics, or the thread cannot be made.
-pub fn on_large_stack<R: Send>(work: impl FnOnce() -> R + Send) -> R {
-    std::thread::scope(|scope| {
-        let builder = std::thread::Builder::new().name("definition".into()).stack_size(LARGE_STACK_BYTES);
-        let thread = builder.spawn_scoped(scope, work).expect("a thread can be made");
-        match thread.join() {
-            Ok(result) => result,
-            Err(panic) => std::panic::resume_unwind(panic),
-        }
-    })
-}
 
 /// The attributes of one declaration, as a definition reads them.
 pub trait Parameters {
