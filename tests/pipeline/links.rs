@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, lchown, symlink};
 use std::sync::Arc;
 
-use runtime::journal::{Event, IntentEvent, Moment, Observer};
+use runtime::journal::{Entry, Event, IntentEvent, Moment, Observer};
 use runtime::model::report::{Outcome, Report, RunMode};
 use runtime::run;
 use testkit::Scene;
@@ -159,7 +159,7 @@ fn where_a_link_may_lead_is_claimed() {
 /// Applies, and turns the link to `target` once the intent is on disk.
 fn apply_turned(scene: &Scene, target: &'static str) -> Report {
     let link = scene.node("/srv/motd");
-    let watch: Observer = Arc::new(move |moment, entry| {
+    let watch: Observer = Arc::new(move |moment: Moment, entry: &Entry| {
         if moment == Moment::AfterDurable && entry.event == Event::Intent(IntentEvent::Intended) {
             fs::remove_file(&link).unwrap();
             symlink(target, &link).unwrap();
