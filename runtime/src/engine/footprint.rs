@@ -63,7 +63,7 @@ fn normal_effect(mut effect: Effect) -> Result<Effect, String> {
     let domain = Domain::from_word(&effect.domain);
     let actions = match domain {
         Some(domain) => domain.verbs(),
-        None if effect.domain == PATH => &PATH_ACTIONS[..],
+        None if effect.domain == PATH => &PATH_ACTIONS,
         None => return Err(format!("an effect in the domain `{}`, which this host has no functions for", effect.domain)),
     };
     if let Some(action) = effect.actions.iter().find(|action| !actions.contains(&action.as_str())) {
