@@ -115,3 +115,13 @@ fn what_the_policy_denies_on_the_way_refuses_the_bundle() {
     assert_eq!(testkit::scene::error_code(&error), 4, "{error}");
     assert!(!scene.node("/srv/site").exists());
 }
+
+#[test]
+fn a_folder_that_another_resource_removes_is_not_to_be_made() {
+    let scene = Scene::new();
+    let gone = "resource \"file\" \"gone\" {\n  path   = \"/srv/site\"\n  ensure = \"absent\"\n}\n";
+    let error =
+        scene.try_compile("site", &(file("page", "/srv/site/pages/index") + gone)).expect_err("they contradict each other");
+    let told = testkit::scene::tell(&error);
+    assert!(told.contains("`file.gone` removes a folder that this resource would make"), "{told}");
+}
