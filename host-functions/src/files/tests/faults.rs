@@ -8,19 +8,20 @@ use crate::rights::Rights;
 use crate::testing::{Attempt, Mount, all_rights, assert_error, attributes, effect};
 
 /// A file or folder that has such a flag until this is dropped. The file system of the temporary folder must have them.
-struct Flagged(std::fs::File);
+struct Flagged(std::fs::File, IFlags);
 
 impl Flagged {
     fn new(attempt: &Attempt, path: &str, flags: IFlags) -> Self {
         let file = std::fs::File::open(attempt.host(path)).unwrap();
-        rustix::fs::ioctl_setflags(&file, flags).unwrap();
-        Self(file)
+        let before = rustix::fs::ioctl_getflags(&file).unwrap();
+        rustix::fs::ioctl_setflags(&file, before | flags).unwrap();
+        Self(file, before)
     }
 }
 
 impl Drop for Flagged {
     fn drop(&mut self) {
-        rustix::fs::ioctl_setflags(&self.0, IFlags::empty()).unwrap();
+        rustix::fs::ioctl_setflags(&self.0, self.1).unwrap();
     }
 }
 

@@ -174,9 +174,10 @@ fn an_immutable_file_stays_without_a_second_name() {
     let mut attempt = keeping(1);
     attempt.write("/f", b"old");
     let file = fs::File::open(attempt.host("/f")).unwrap();
-    rustix::fs::ioctl_setflags(&file, rustix::fs::IFlags::IMMUTABLE).unwrap();
+    let flags = rustix::fs::ioctl_getflags(&file).unwrap();
+    rustix::fs::ioctl_setflags(&file, flags | rustix::fs::IFlags::IMMUTABLE).unwrap();
     let refused = put(&mut attempt, "new");
-    rustix::fs::ioctl_setflags(&file, rustix::fs::IFlags::empty()).unwrap();
+    rustix::fs::ioctl_setflags(&file, flags).unwrap();
     assert_error!(refused, CallError::PermissionDenied(_));
     assert_eq!(files(&attempt), ["f=old"]);
 }
