@@ -285,7 +285,7 @@ mod tests {
             (file().set("links", "follow").set("leads_to", json!(["x"])), "leads_to"),
             (file().set("backup", 101), "backup"),
             (file().set("backup", -1), "backup"),
-            (Given::new().set("path", format!("/{}", "n".repeat(250))).set("backup", 1), "backup"),
+            (Given::new().set("path", format!("/{}", "n".repeat(252))).set("backup", 1), "backup"),
             (file().set("owner", json!({"$secret": "0"})), "owner"),
         ];
         for (given, attribute) in refused {
