@@ -13,6 +13,7 @@ use crate::journal::{
     Closing, Entry, Event, IntentEvent, IntentId, Intention, Moment, ObligationEvent, ObligationStatus, Observer, Operation,
     Resolution, Settlement, StagingName, Status, next, next_obligation,
 };
+use crate::model::canonical::CanonicalJson;
 use crate::model::ids::{OwnerName, ResourceId, RunId};
 
 /// A write transaction with the entries that it adds to the journal.

@@ -6,6 +6,7 @@ use serde_json::Value as Json;
 
 use crate::engine::error::{CallError, Diagnostic};
 use crate::model::asset::AssetRef;
+use crate::model::canonical::CanonicalJson;
 use crate::model::catalog::Claim;
 use crate::model::ids::ResourceId;
 use crate::model::key::Key;
