@@ -4,8 +4,11 @@
 
 mod concurrent;
 mod deadline;
+mod every_act;
+mod faults;
 mod killed_at_events;
 mod killed_at_random;
+mod killed_at_steps;
 mod lost_refresh;
 mod lost_run;
 mod on_record;

@@ -28,7 +28,7 @@ Commands:
   check   format, lints, dependencies and documentation
   bench   set up, build for release, and measure runs against what is native (as root; docs/benchmarks.md)
           names of benches: only those; --rounds N; --json: records instead of a table
-  soak    kill applies at random moments, 2000 times, and look for anything lost, doubled or left over
+  soak    kill applies at random moments, and at random steps, 2000 times each, and look for anything lost, doubled or left over
           --kills N: as often as that";
 
 /// Why a command did not succeed: text for people, of one or more lines.
