@@ -13,6 +13,7 @@ mod help;
 mod module;
 mod on_record;
 mod orders;
+mod permissions;
 mod programs;
 mod progress;
 mod promises;
