@@ -5,6 +5,7 @@
 //! is a bundle and whole, not who made it or what it may do: that is for receipt. Nothing is unpacked.
 
 mod archive;
+mod canonical;
 mod error;
 mod invariants;
 mod oci;

@@ -10,6 +10,7 @@ use super::error::{DefinitionError, Diagnostic};
 use super::footprint::Footprint;
 use super::session::{RecordedState, TestedState};
 use crate::model::asset::AssetRef;
+use crate::model::canonical::{self, MAX_EXACT_INTEGER};
 use crate::model::catalog::{Claim, EdgeReason, Effect, MAX_TIMEOUT_MS, Semantics};
 use crate::model::description::{Attribute, AttributeType, Block, BlockKind, Capability, Description, Ensure, Output, Selectors};
 use crate::model::ids::{ResourceId, TypeName};
@@ -20,9 +21,6 @@ const MAX_JSON_BYTES: usize = 4 << 20;
 
 /// How deep guest JSON may nest.
 const MAX_JSON_DEPTH: usize = 64;
-
-/// The largest integer that JSON carries exactly.
-const MAX_EXACT_INTEGER: u64 = 1 << 53;
 
 /// The longest message of a guest that is kept, in characters.
 const MAX_MESSAGE_CHARS: usize = 1_024;
@@ -36,7 +34,7 @@ const MAX_LIST: usize = 1_024;
 /// In words, if it holds an integer beyond 2^53.
 pub(super) fn canonical(json: &Json) -> Result<String, String> {
     check_numbers(json, 0)?;
-    serde_jcs::to_string(json).map_err(|error| format!("not canonical JSON: {error}"))
+    canonical::text(json).map_err(|error| format!("not canonical JSON: {error}"))
 }
 
 /// JSON from a guest's text, which must be canonical.

@@ -198,8 +198,8 @@ impl Module {
         store.limiter(|state| &mut state.limiter);
         store.set_hostcall_fuel(HOSTCALL_BYTES);
         clock::hold_to(&mut store, started + limit);
-        match self.definition().instantiate(&mut store) {
-            Ok(instance) => Ok(Call { guest: instance.runtime_module_definition().clone(), store, started, limit }),
+        match self.instantiate_definition(&mut store) {
+            Ok(guest) => Ok(Call { guest, store, started, limit }),
             Err(error) => {
                 let exceeded = store.data().limiter.exceeded().cloned();
                 Err(self.call_error(function, fault::classify(&error, exceeded, started, limit)))

@@ -11,6 +11,7 @@ mod cache;
 mod clock;
 mod convert;
 mod definition;
+mod desired;
 mod error;
 mod fault;
 mod footprint;
@@ -35,6 +36,7 @@ pub use definition::{
     AssetRequest, AssetSource, Child, Compiled, DEFINITION_MEMORY_BYTES, DerivedEdge, ParameterError, Parameters, Peer, Peers,
     Validated, of_each_on_large_stacks, on_large_stack,
 };
+pub use desired::Desired;
 pub use error::{CallError, DefinitionError, Diagnostic, EngineError, Fault};
 pub use footprint::Footprint;
 pub use lifecycle::{

@@ -328,7 +328,7 @@ impl Claims {
                 Planned::Ready(ready) => claims.taken.push(Claimed {
                     resource: ready.id.clone(),
                     claims: ready.claims.clone(),
-                    desired: Some(DesiredDigest::of(ready.managed_text.as_bytes())),
+                    desired: Some(DesiredDigest::of(ready.managed.text().as_bytes())),
                     component: ready.module.digest(),
                 }),
                 Planned::Ended(report) if matches!(report.outcome, Outcome::Skipped | Outcome::NoProvider) => {

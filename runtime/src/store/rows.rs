@@ -8,6 +8,7 @@ use rusqlite::types::Type;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
+use crate::model::canonical;
 use crate::model::digest::Digest;
 
 /// A name, id or the like from its text form.
@@ -57,7 +58,7 @@ pub(super) fn read_or_null<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> 
 
 /// The canonical text of JSON, for a column.
 pub(super) fn canonical(json: &Json) -> rusqlite::Result<String> {
-    serde_jcs::to_string(json).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
+    canonical::text(json).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
 }
 
 fn unreadable(row: &Row<'_>, column: &str, kind: Type, error: impl Error + Send + Sync + 'static) -> rusqlite::Error {

@@ -116,7 +116,7 @@ impl Turn<'_> {
             resource: self.ready.id.clone(),
             component: self.ready.module.digest(),
             schema_version: self.ready.module.description().schema_version,
-            desired: self.ready.managed_text.clone(),
+            desired: self.ready.managed.text().to_owned(),
             operation,
             subscribers: if changes { self.run.subscriptions.subscribers(&self.ready.id) } else { Vec::new() },
             cgroup: self.group.as_ref().map(|group| group.path().to_owned()),

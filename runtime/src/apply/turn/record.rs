@@ -15,7 +15,7 @@ impl Turn<'_> {
         Recorded {
             component: self.ready.module.digest(),
             schema_version: self.ready.module.description().schema_version,
-            inputs: self.ready.managed.clone(),
+            inputs: self.ready.managed.json(),
             outputs: outputs.map(|outputs| without_sensitive(outputs, self.ready.module.description())),
             observed,
             configuration: None,

@@ -12,7 +12,7 @@ pub(super) fn run(args: &ShowArgs, environment: &Environment, output: &Output) -
     let request = context::state_request(&args.state, environment)?;
     let found = run::show(&request, args.run.as_deref())?;
     for resource in found.report.iter().flat_map(|report| &report.resources) {
-        output.record("resource", &[("resource", report::resource_record(resource))]);
+        output.record("resource", || [("resource", report::resource_record(resource))]);
     }
     let view = View { palette: output.palette(), list_unchanged: true, measures: true };
     Ok(super::data(render::render(&found, &view), render::fields(&found)))
