@@ -6,6 +6,7 @@ mod concurrent;
 mod deadline;
 mod every_act;
 mod faults;
+mod kept_versions;
 mod killed_at_events;
 mod killed_at_random;
 mod killed_at_steps;

@@ -67,6 +67,7 @@ impl HostContext {
         if place.stat()?.is_some() {
             return Err(CallError::AlreadyExists);
         }
+        place.refuse_append_only()?;
         let name = &*self.staging_name()?.to_owned();
         rustix::fs::mkdirat(&place.parent, name, Mode::RWXU).map_err(|errno| {
             self.take_back_change(changed_before);

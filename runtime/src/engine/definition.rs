@@ -161,6 +161,8 @@ pub struct Validated {
     pub footprint: Footprint,
     /// The rest.
     pub semantics: crate::model::catalog::Semantics,
+    /// Whether it does something only when it is refreshed.
+    pub only_refreshed: bool,
 }
 
 /// An order that a type derives.
@@ -172,6 +174,8 @@ pub struct DerivedEdge {
     pub dependent: ResourceId,
     /// Why: [`EdgeReason::Derived`] or [`EdgeReason::Action`].
     pub reason: EdgeReason,
+    /// How whoever writes the manifest does without it.
+    pub way_out: Option<String>,
 }
 
 /// What calls work on: one instance, and the limit of the call that is under way.

@@ -281,7 +281,12 @@ fn huge_path() -> Vec<u8> {
 }
 
 fn edge(prerequisite: &ResourceId, dependent: &ResourceId) -> Edge {
-    Edge { prerequisite: prerequisite.clone(), dependent: dependent.clone(), reason: EdgeReason::Order("because".into()) }
+    Edge {
+        prerequisite: prerequisite.clone(),
+        dependent: dependent.clone(),
+        reason: EdgeReason::Order("because".into()),
+        way_out: None,
+    }
 }
 
 /// An edge between each two resources that are not this one.
