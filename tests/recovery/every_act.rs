@@ -28,6 +28,18 @@ resource "file" "changed" {
   content = "new\n"
 }
 
+resource "file" "kept" {
+  path    = "/srv/kept"
+  content = "new\n"
+  backup  = 2
+}
+
+resource "file" "deep" {
+  path    = "/srv/new/inner/deep"
+  content = "deep\n"
+  parents = true
+}
+
 resource "file" "secret" {
   path    = "/srv/secret"
   content = sensitive("new secret\n")
@@ -135,6 +147,8 @@ impl Site {
         let node = |path: &str| scene.node(&format!("/srv/{path}"));
         rustix::fs::setxattr(node("changed"), KEPT.0, KEPT.1, rustix::fs::XattrFlags::empty()).unwrap();
         scene.write("root/srv/attributes", "stays\n");
+        scene.write("root/srv/kept", "old\n");
+        scene.write("root/srv/kept.~1~", "older\n");
         for folder in ["to_link", "tree", "tree/inner"] {
             fs::create_dir(node(folder)).unwrap();
             fs::write(node(folder).join("file"), folder).unwrap();

@@ -138,9 +138,11 @@ impl<'s> Follower<'s> {
     fn has_an_intent_of(&mut self, step: &Step, moment: &str) {
         let (disk, root) = (&self.disk, &self.root);
         let intended = self.intended.get_or_insert_with(|| intended(&Ledger::read(disk.after_a_power_failure().path()), root));
+        // What is staged is beside the path, or beside a folder above it that is made.
         let covers = |path: &PathBuf| {
-            let beside = path.parent();
-            step.path.starts_with(path) || step.path.parent() == beside || Some(step.path.as_path()) == beside
+            step.path.starts_with(path)
+                || step.path.parent().is_some_and(|folder| folder.starts_with(root) && path.starts_with(folder))
+                || path.starts_with(&step.path)
         };
         assert!(intended.iter().any(covers), "{moment}: {} without an intent on disk: {intended:?}", step.told(root));
     }
