@@ -9,7 +9,7 @@ use super::copy::copy_content;
 use super::extended::Extended;
 use super::object::{Kind, Object, Sameness, Seen, SharedSeen};
 use super::path::NodePath;
-use super::place::Place;
+use super::place::{Located, Place};
 use super::swap::{Staging, occupied};
 use crate::assets::AssetName;
 use crate::authorize::Rule;
@@ -78,6 +78,35 @@ impl HostContext {
         attributes: Attributes,
     ) -> Result<Staged, CallError> {
         let changed_before = self.let_change_through();
+        let staged = self.stage_beside(call, object, content, attributes, changed_before);
+        if let Err(error) = &staged
+            && self.has_nothing_staged(call, object, error)
+        {
+            self.take_back_change(changed_before);
+        }
+        staged
+    }
+
+    /// Whether nothing is beside the object under the staging name: then what could not be staged there has changed nothing.
+    pub(super) fn has_nothing_staged(&mut self, call: &HostCall, object: &Object, error: &CallError) -> bool {
+        if matches!(error, CallError::Denied(_)) {
+            // It would be denied again.
+            return false;
+        }
+        let place = self.locate(call, &object.path).and_then(Located::needed);
+        place.is_ok_and(|place| {
+            self.staging_name().and_then(|name| place.stat_name(name.as_bytes())).is_ok_and(|stat| stat.is_none())
+        })
+    }
+
+    fn stage_beside(
+        &mut self,
+        call: &HostCall,
+        object: &Object,
+        content: &Content,
+        attributes: Attributes,
+        changed_before: bool,
+    ) -> Result<Staged, CallError> {
         let place = self.locate(call, &object.path)?.needed()?;
         let now = place.stat()?;
         let attributes = self.attributes_of_new(call, &place, now.as_ref(), attributes, usual_mode(content))?;

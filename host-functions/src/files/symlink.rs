@@ -37,6 +37,7 @@ impl HostContext {
         target: &[u8],
         attributes: Attributes,
     ) -> Result<(), CallError> {
+        let changed_before = self.let_change_through();
         let place = self.locate(call, &object.path)?.needed()?;
         let now = place.stat()?;
         let attributes = match now.as_ref().map(|stat| Kind::of(stat).map(|kind| (kind, stat))).transpose()? {
@@ -48,7 +49,13 @@ impl HostContext {
             }
         };
         object.seen.get().expect(now.as_ref(), Sameness::State, &place.shown)?;
-        let mut staging = stage_link(place, self.staging_name()?, target, attributes)?;
+        let staged = stage_link(place, self.staging_name()?, target, attributes);
+        if let Err(error) = &staged
+            && self.has_nothing_staged(call, object, error)
+        {
+            self.take_back_change(changed_before);
+        }
+        let mut staging = staged?;
         let made = staging.0;
         staging.1.replace(object.seen.get())?;
         let now = staging.1.place.stat()?.filter(|stat| Identity::of(stat) == made);
