@@ -10,6 +10,7 @@ mod observe;
 mod race;
 mod remove;
 mod secret;
+mod storm;
 
 use std::sync::Arc;
 
