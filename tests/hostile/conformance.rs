@@ -32,7 +32,7 @@ impl Elsewhere for Here<'_> {
 fn engine() -> Engine {
     // The component is compiled once for both.
     let cache = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("broken-code-cache");
-    Engine::new(EngineOptions { cache: Some(cache), definition_deadline: DEADLINE }).unwrap()
+    Engine::new(EngineOptions { cache: Some(cache), definition_deadline: DEADLINE, ..EngineOptions::default() }).unwrap()
 }
 
 fn check(word: &str) -> Report {

@@ -8,6 +8,7 @@
 mod bindings;
 mod cache;
 mod clock;
+mod compiler;
 mod convert;
 mod definition;
 mod error;
@@ -26,6 +27,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use compiler::{CompileLimits, Compiler, compiler};
 pub use definition::{
     AssetRequest, AssetSource, Child, Compiled, DEFINITION_MEMORY_BYTES, DerivedEdge, ParameterError, Parameters, Peer, Peers,
     Validated, on_large_stack,
@@ -54,11 +56,13 @@ pub struct EngineOptions {
     pub cache: Option<PathBuf>,
     /// The longest a definition call may take. It ends guests that hang, and never decides a result.
     pub definition_deadline: Duration,
+    /// Where components that are not built in are compiled.
+    pub compiler: Compiler,
 }
 
 impl Default for EngineOptions {
     fn default() -> Self {
-        Self { cache: None, definition_deadline: Duration::from_secs(10) }
+        Self { cache: None, definition_deadline: Duration::from_secs(10), compiler: Compiler::default() }
     }
 }
 
@@ -68,6 +72,7 @@ pub struct Engine {
     wasmtime: wasmtime::Engine,
     cache: Option<Arc<cache::CodeCache>>,
     definition_deadline: Duration,
+    compiler: Compiler,
 }
 
 impl Engine {
@@ -79,7 +84,7 @@ impl Engine {
         let wasmtime = wasmtime::Engine::new(&configuration()).map_err(EngineError::Start)?;
         clock::start_ticking(wasmtime.weak()).map_err(|error| EngineError::Start(error.into()))?;
         let cache = options.cache.and_then(|folder| cache::CodeCache::open(&folder, &wasmtime)).map(Arc::new);
-        Ok(Self { wasmtime, cache, definition_deadline: options.definition_deadline })
+        Ok(Self { wasmtime, cache, definition_deadline: options.definition_deadline, compiler: options.compiler })
     }
 }
 

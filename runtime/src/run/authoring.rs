@@ -44,7 +44,7 @@ pub fn transcribe_module(request: &CheckRequest) -> Result<Transcript, RunError>
 }
 
 fn engine(request: &CheckRequest) -> Result<Engine, RunError> {
-    Ok(Engine::new(EngineOptions { cache: request.cache.clone(), definition_deadline: DEADLINE })?)
+    Ok(Engine::new(EngineOptions { cache: request.cache.clone(), definition_deadline: DEADLINE, ..EngineOptions::default() })?)
 }
 
 fn samples(request: &CheckRequest) -> Result<Vec<Sample>, RunError> {
