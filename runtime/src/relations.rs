@@ -5,11 +5,12 @@
 //! about orders that a manifest writes.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use crate::engine::{DefinitionError, DerivedEdge, Module, Peer, Peers};
+use crate::engine::{DefinitionError, DerivedEdge, Module, Peer, Peers, of_each_on_large_stacks};
 use crate::model::catalog::{Edge, EdgeReason, Resource, Source, State};
 use crate::model::ids::ResourceId;
 use crate::model::key::escape;
@@ -87,12 +88,14 @@ impl Relations {
         Self { members: resources.into_iter().map(|(id, resource)| (id.clone(), member(resource))).collect(), peers }
     }
 
-    /// The orders of every resource, and what was wrong with some. Runs definitions: call it on a large stack.
-    pub fn derive<'m>(&self, module: impl Fn(&ResourceId) -> &'m Module) -> (Edges, Vec<RelationError>) {
+    /// The orders of every resource, and what was wrong with some. Runs definitions, on threads of its own.
+    pub fn derive<'m>(&self, module: impl Fn(&ResourceId) -> &'m Module + Sync) -> (Edges, Vec<RelationError>) {
+        let of_peer = |peer: &Peer| Ok::<_, Infallible>(self.derived_of(&peer.id, module(&peer.id), peer.desired.as_ref()));
+        let Ok(derived) = of_each_on_large_stacks(&self.peers, of_peer);
         let (mut edges, mut errors) = (Edges::default(), Vec::new());
-        for peer in self.peers.iter() {
-            match self.of(&peer.id, module(&peer.id), peer.desired.as_ref()) {
-                Ok(derived) => derived.into_iter().for_each(|edge| edges.add(edge)),
+        for derived in derived {
+            match derived {
+                Ok(derived) => derived.into_iter().for_each(|(edge, way_out)| edges.add_derived(edge, way_out)),
                 Err(error) => errors.push(error),
             }
         }
@@ -104,13 +107,27 @@ impl Relations {
     /// # Errors
     /// With the first order that cannot be taken.
     pub fn of(&self, id: &ResourceId, module: &Module, desired: Option<&Json>) -> Result<Vec<Edge>, RelationError> {
+        Ok(self.derived_of(id, module, desired)?.into_iter().map(|(edge, _)| edge).collect())
+    }
+
+    /// The same, each with how the manifest does without it.
+    fn derived_of(
+        &self,
+        id: &ResourceId,
+        module: &Module,
+        desired: Option<&Json>,
+    ) -> Result<Vec<(Edge, Option<String>)>, RelationError> {
         let derived = module.relationships(id, desired, Arc::clone(&self.peers));
         let derived = derived.map_err(|source| RelationError::Definition { deriving: id.clone(), source })?;
-        derived.into_iter().map(|derived| self.taken(id, derived)).collect()
+        let taken = |mut derived: DerivedEdge| {
+            let way_out = derived.way_out.take();
+            Ok((self.taken(id, derived)?, way_out))
+        };
+        derived.into_iter().map(taken).collect()
     }
 
     fn taken(&self, deriving: &ResourceId, derived: DerivedEdge) -> Result<Edge, RelationError> {
-        let DerivedEdge { prerequisite, dependent, reason } = derived;
+        let DerivedEdge { prerequisite, dependent, reason, .. } = derived;
         let deriving = deriving.clone();
         let unknown = [&prerequisite, &dependent].into_iter().find(|end| !self.members.contains_key(end)).cloned();
         if let Some(unknown) = unknown {
@@ -157,23 +174,45 @@ fn joined<'r, T: Ord + Clone + 'r>(own: &'r [T], more: impl Iterator<Item = &'r 
     all.into_iter().cloned().collect()
 }
 
+/// What goes first, what goes after, and why.
+pub type EdgeKey = (ResourceId, ResourceId, EdgeReason);
+
+/// How a manifest does without an order that a module derives, in the words of that module.
+pub type WaysOut = BTreeMap<EdgeKey, String>;
+
 /// Edges of a catalog as they gather: each pair at most once for a reason, with the first place that it comes from.
 #[derive(Debug, Default)]
-pub struct Edges(BTreeMap<(ResourceId, ResourceId, EdgeReason), Source>);
+pub struct Edges {
+    places: BTreeMap<EdgeKey, Source>,
+    ways_out: WaysOut,
+}
 
 impl Edges {
     /// Adds an edge; of equal ones the first place in the text is kept.
     pub fn add(&mut self, edge: Edge) {
-        let place = self.0.entry((edge.prerequisite, edge.dependent, edge.reason)).or_insert_with(|| edge.source.clone());
+        let place = self.places.entry((edge.prerequisite, edge.dependent, edge.reason)).or_insert_with(|| edge.source.clone());
         if edge.source < *place {
             *place = edge.source;
         }
     }
 
+    fn add_derived(&mut self, edge: Edge, way_out: Option<String>) {
+        if let Some(way_out) = way_out {
+            let key = (edge.prerequisite.clone(), edge.dependent.clone(), edge.reason.clone());
+            self.ways_out.insert(key, way_out);
+        }
+        self.add(edge);
+    }
+
+    /// How the manifest does without some of them.
+    pub fn ways_out(&self) -> &WaysOut {
+        &self.ways_out
+    }
+
     /// The edges, sorted.
     pub fn into_sorted(self) -> Vec<Edge> {
         let edge = |((prerequisite, dependent, reason), source)| Edge { prerequisite, dependent, reason, source };
-        self.0.into_iter().map(edge).collect()
+        self.places.into_iter().map(edge).collect()
     }
 }
 

@@ -59,6 +59,7 @@ pub fn compile(request: &CompileRequest) -> Result<CompileSummary, RunError> {
 /// As [`compile`].
 pub fn compile_watched(request: &CompileRequest, progress: Arc<dyn Progress>) -> Result<CompileSummary, RunError> {
     let compiled = controller::compile(request, progress)?;
+    compiled.check_output(&request.output)?;
     let written = compiled.write(&request.output)?;
     Ok(compiled.summary(&written))
 }

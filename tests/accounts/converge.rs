@@ -1,11 +1,11 @@
 //! What is declared is what the account tools make; what changes by itself is found, and what goes away takes nothing else along.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 
 use runtime::model::report::{Action, Outcome, Report};
 use testkit::Scene;
-use testkit::scene::{assert_all, exit_code, of, outcomes};
+use testkit::scene::{assert_all, exit_code, of, outcomes, tell};
 
 use crate::node::{HASH, OTHER_HASH, account_files, by_hand, hash, line, members, passwd, scene, sorted_account_files};
 
@@ -146,14 +146,58 @@ fn a_password_is_compared_and_set_by_the_host_and_told_to_nobody() {
 }
 
 #[test]
-fn what_is_no_hash_is_refused_and_not_quoted() {
+fn a_plan_says_of_what_is_never_done_that_it_is_not() {
     let scene = scene();
-    scene.compile("site", "resource \"user\" \"web\" {\n  name = \"web\"\n  password_hash = \"hunter2\"\n}\n");
-    let report = scene.apply("site");
-    let failure = of(&report, "user.web").failure.as_ref().unwrap();
-    assert!(failure.message.contains("not a hash as crypt(5) has them"), "{}", failure.message);
-    assert!(!format!("{report:?}").contains("hunter2"));
+    let absent = |kind: &str, name: &str, more: &str| {
+        format!("resource \"{kind}\" \"gone\" {{\n  name = \"{name}\"\n  ensure = \"absent\"\n{more}}}\n")
+    };
+    scene.write("root/etc/passwd", "root:x:0:0:root:/root:/bin/sh\nbob:x:1500:1500:Bob:/var:/bin/sh\n");
+    fs::create_dir_all(scene.node("/var")).unwrap();
+    let home = "  home = \"/var\"\n  manage_home = true\n";
+    for (manifest, why) in [
+        (absent("user", "root", ""), "never removed"),
+        (absent("group", "root", ""), "never removed"),
+        (absent("user", "bob", home), "not known to be this user's"),
+    ] {
+        scene.compile("site", &manifest);
+        for report in [scene.noop("site"), scene.apply("site")] {
+            let resource = &report.resources[0];
+            assert_eq!((resource.outcome, exit_code(&report, false)), (Outcome::Failed, 1));
+            assert!(resource.failure.as_ref().unwrap().message.contains(why), "{resource:?}");
+        }
+    }
+    assert!(line(&scene, "passwd", "root").is_some() && line(&scene, "passwd", "bob").is_some());
+}
+
+#[test]
+fn what_is_no_hash_is_refused_where_it_is_first_known_and_not_quoted() {
+    let mut scene = scene();
+    let user = |hash: &str| format!("resource \"user\" \"web\" {{\n  name = \"web\"\n  password_hash = {hash}\n}}\n");
+    let wanted = "`password_hash` must be a hash of a password as crypt(5) has them (`$6$…`, `$y$…`), not another text";
+    for known in ["\"hunter2\"", "sensitive(\"hunter2\")", "\"!$6$hunter2$abcdefghij\"", "\"$6$hunter2$abcdefghij\\n\""] {
+        let error = tell(&scene.try_compile("site", &user(known)).unwrap_err());
+        assert!(error.contains(wanted), "{error}");
+    }
+    scene.set_policy("secret \"hash\" {\n  owners  = [\"site\"]\n  modules = [\"user\"]\n}\n");
+    put_secret(&scene, "hash", "hunter2");
+    scene.compile("site", &user("secret(\"hash\")"));
+    for report in [scene.noop("site"), scene.apply("site")] {
+        let said = format!("{report:?}");
+        assert!(said.contains(wanted), "{said}");
+        assert!(!said.contains("hunter2"));
+    }
     assert_eq!(line(&scene, "passwd", "web"), None, "nothing was made");
+    put_secret(&scene, "hash", HASH);
+    assert_all(&scene.apply("site"), Outcome::Changed);
+    assert_eq!(hash(&scene, "web"), HASH);
+}
+
+/// Puts a secret into the folder of the scene, as the owner of a node would.
+fn put_secret(scene: &Scene, name: &str, value: &str) {
+    fs::create_dir_all(scene.path("secrets")).unwrap();
+    fs::set_permissions(scene.path("secrets"), fs::Permissions::from_mode(0o700)).unwrap();
+    scene.write(&format!("secrets/{name}"), value);
+    fs::set_permissions(scene.path(&format!("secrets/{name}")), fs::Permissions::from_mode(0o600)).unwrap();
 }
 
 #[test]

@@ -50,21 +50,6 @@ fn compile_gives_the_digest_and_says_what_is_in_it() {
 }
 
 #[test]
-fn a_bundle_takes_the_place_of_nothing_that_it_is_made_from() {
-    let node = node();
-    node.write("site.hcl", SITE);
-    node.write("team.json", "{\"team\": \"storage\"}");
-    std::os::unix::fs::symlink("site.hcl", node.path("link.hcl")).unwrap();
-    for output in ["site.hcl", "./site.hcl", "link.hcl", "team.json"] {
-        let refused = node.run(&["compile", "site.hcl", "--var-file", "team.json", "-o", output]);
-        assert!(refused.to_string().starts_with("exit 64"), "{refused}");
-        assert!(refused.to_string().contains("which it is made from"), "{refused}");
-    }
-    assert_eq!(std::fs::read_to_string(node.path("site.hcl")).unwrap(), SITE);
-    assert_eq!(std::fs::read_to_string(node.path("team.json")).unwrap(), "{\"team\": \"storage\"}");
-}
-
-#[test]
 fn compile_as_a_record() {
     let node = node();
     node.write("site.hcl", SITE);

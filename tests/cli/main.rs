@@ -10,6 +10,7 @@ mod examples;
 mod graph;
 mod guide;
 mod help;
+mod mixed_up;
 mod module;
 mod on_record;
 mod orders;
@@ -18,6 +19,7 @@ mod progress;
 mod promises;
 mod records;
 mod sources;
+mod without_effect;
 
 /// A node of its own for one test.
 fn node() -> testkit::TestNode {

@@ -90,10 +90,18 @@ fn no_run_on_record_is_said_and_makes_no_state() {
     no run of `site` is on record here
     "#);
     assert_snapshot!(node.run(&["show"]), @r#"
-    exit 64
+    exit 0
     --- stderr
-    usage error: no run is on record here
+    no run is on record here
     "#);
+    assert_snapshot!(node.run(&["show", "--json"]), @r#"
+    exit 0
+    --- stdout
+    {"record":"result","version":1,"seq":0,"command":"show","exit":0,"outcome":"done","data":{"run":null}}
+    --- stderr
+    no run is on record here
+    "#);
+    node.run(&["show", "0"]).exits_with(64);
     assert_snapshot!(node.run(&["release", "site"]), @r#"
     exit 64
     --- stderr
@@ -139,7 +147,7 @@ fn a_failed_run_is_shown_with_its_cause_in_the_first_three_lines() {
     --- stdout
     run [run]: apply of `broken`, failed
     cause: `file.lost` failed in apply: the directory that is to hold it does not exist
-    hint: declare that directory too: it then goes first
+    hint: declare that directory too: it then goes first; or set `parents = true`
     serial 0, bundle [short], began [time], took [duration]
 
       ! file.lost: failed in apply [file [short]]
@@ -148,7 +156,7 @@ fn a_failed_run_is_shown_with_its_cause_in_the_first_three_lines() {
         error: the directory that is to hold it does not exist
         where: module `file`, phase `apply`, attribute `path`
         left: nothing had changed yet
-        hint: declare that directory too: it then goes first
+        hint: declare that directory too: it then goes first; or set `parents = true`
         used: [duration] of 5 min, [size] of [size]
 
       ? file.later: unmet [file [short]]
@@ -291,6 +299,32 @@ fn an_owner_that_nobody_knows_is_a_usage_error_with_those_that_are_known() {
     error: invalid value '/srv/note' for '[DOMAIN:KEY]': it must be DOMAIN:KEY, as in `path:/etc/motd`
 
     For more information, try '--help'.
+    "#);
+}
+
+#[test]
+fn an_object_that_its_owner_never_held_is_a_usage_error_with_those_that_it_holds() {
+    let node = with_runs();
+    for also in [&[][..], &["--noop"]] {
+        let unknown = |object: &str| node.run(&[&["release", "site", object], also].concat());
+        assert_snapshot!(unknown("path:/srv/notes"), @r#"
+        exit 64
+        --- stderr
+        usage error: `site` does not hold the path `/srv/notes`
+        hint: did you mean `path:/srv/note`?
+        "#);
+        assert_snapshot!(unknown("unit:nginx.service"), @r#"
+        exit 64
+        --- stderr
+        usage error: `site` does not hold the unit `nginx.service`
+        hint: known here: `path:/srv`, `path:/srv/note`
+        "#);
+    }
+    assert_snapshot!(node.run(&["release", "broken", "path:/srv/note"]), @r#"
+    exit 64
+    --- stderr
+    usage error: `broken` does not hold the path `/srv/note`: it is held by `file.note` of `site`
+    hint: known here: `path:/etc/later`, `path:/no/such/folder/lost`
     "#);
 }
 

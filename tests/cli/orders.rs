@@ -120,6 +120,30 @@ fn a_circle_through_a_derived_order_is_shown_whole_with_the_place_of_each_step()
     "#);
 }
 
+#[test]
+fn a_circle_through_an_order_that_a_declaration_can_do_without_says_how() {
+    let node = with(
+        "resource \"file\" \"unit\" {\n  path    = \"/etc/systemd/system/extra.service\"\n  content = \"[Service]\"\n  meta {\n    require = [service.web]\n  }\n}\n\n\
+         resource \"service\" \"web\" {\n  name   = \"web\"\n  ensure = \"running\"\n}\n",
+    );
+    assert_snapshot!(node.run(&COMPILE), @r#"
+    exit 65
+    --- stderr
+    error: these resources wait for each other
+     --> site.hcl:1:1
+      |
+    1 | resource "file" "unit" {
+      | ^^^^^^^^^^^^^^^^^^^^^^
+      |
+      = note: file.unit -> service.web -> file.unit
+      = note: `file.unit` goes before `service.web`: it needs the action `systemd.daemon_reload.v1` after it (site.hcl:9:1)
+      = note: `service.web` goes before `file.unit`: `require` (site.hcl:5:16)
+      = help: write `daemon_reload = false` in `service.web`, if it does not need what `file.unit` writes
+    "#);
+    node.write("site.hcl", node.read("site.hcl").replace("\"running\"\n", "\"running\"\n  daemon_reload = false\n"));
+    node.run(&COMPILE).success();
+}
+
 /// One edge of every kind: required, before, by an output, derived in words, derived for an action.
 fn every_edge() -> String {
     let first = "resource \"file\" \"a\" {\n  path    = \"/srv/a\"\n  content = \"a\\n\"\n}\n\n";

@@ -15,6 +15,7 @@ use host_functions::{HostContext, Node};
 use runtime::engine::{
     Attempt, AttemptError, AttemptLimits, Engine, EngineOptions, Interrupted, Module, OperationReason, Reason,
 };
+use runtime::model::canonical::CanonicalJson;
 use serde_json::{Value as Json, json};
 use testkit::{Tree, guests};
 
@@ -161,6 +162,7 @@ async fn attempt(module: &Module, host: HostContext, place: &str, desired: &Json
 
 /// Calls the function, after those that must be called before it.
 async fn call(attempt: &mut Attempt, place: &str, desired: &Json) -> Result<String, AttemptError> {
+    let desired = &CanonicalJson::new(desired).unwrap();
     let reason = &Reason { staging_name: Some(STAGING.into()), ..Reason::default() };
     match place {
         "capabilities" => shown(attempt.capabilities().await),

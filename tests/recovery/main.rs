@@ -4,6 +4,7 @@
 
 mod concurrent;
 mod deadline;
+mod kept_versions;
 mod killed_at_events;
 mod killed_at_random;
 mod lost_refresh;

@@ -1,12 +1,12 @@
-//! All that can be checked without running the program.
+//! All that can be checked without running the program, and what runs of it cannot be told beforehand: fuzzing.
 
 use component_build::{Environment, Names, Target, Toolchain, Way, explain};
 
 use crate::command::{expect, output, run as run_command, workspace};
 use crate::tools::{FOR_CHECKS, require};
-use crate::{Failure, setup};
+use crate::{Failure, fuzz, setup};
 
-/// Format, lints of native and guest crates, dependencies, documentation.
+/// Format, lints of native and guest crates, dependencies, documentation; then a while of fuzzing.
 pub(crate) fn run() -> Result<(), Failure> {
     setup::wasm()?;
     require(FOR_CHECKS)?;
@@ -15,7 +15,8 @@ pub(crate) fn run() -> Result<(), Failure> {
     lint_guests()?;
     run_command(&["cargo", "deny", "--log-level", "error", "check", "bans", "licenses", "sources"])?;
     check_advisories()?;
-    document()
+    document()?;
+    fuzz::run(&[])
 }
 
 /// Guest crates have code that is only compiled for WebAssembly.

@@ -66,6 +66,7 @@ impl HostContext {
         if place.stat()?.is_some() {
             return Err(CallError::AlreadyExists);
         }
+        place.refuse_append_only()?;
         let name = self.staging_name()?;
         rustix::fs::mkdirat(&place.parent, name, Mode::RWXU).map_err(|errno| match errno {
             Errno::EXIST => occupied(&place),

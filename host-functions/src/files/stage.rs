@@ -16,7 +16,7 @@ use crate::authorize::Rule;
 use crate::call::{Attributes, Content, HostCall};
 use crate::context::HostContext;
 use crate::error::CallError;
-use crate::node::identity::Identity;
+use crate::node::identity::{Fingerprint, Identity};
 
 /// The mode of a new file when nothing says otherwise.
 const NEW_FILE_MODE: u32 = 0o644;
@@ -41,6 +41,23 @@ impl Staged {
     /// Removes it, if it is not in place; gives what had been let through before, if it is certainly gone.
     pub(super) fn undo(self) -> Option<(bool, u64)> {
         self.staging.undo().then_some((self.changed_before, self.changes))
+    }
+
+    /// What was last seen where it is to go.
+    pub(super) fn seen(&self) -> Seen {
+        self.seen.get()
+    }
+
+    pub(super) fn is_in_place(&self) -> bool {
+        self.staging.is_in_place()
+    }
+
+    /// Puts it in place; `seen` is what is there now, where that is not what was last seen.
+    pub(super) fn replace(&mut self, seen: Option<Fingerprint>) -> Result<(), CallError> {
+        self.staging.replace(seen.map_or_else(|| self.seen.get(), Seen::There))?;
+        let now = rustix::fs::fstat(&self.file).map_err(|errno| self.staging.place.failed("looking at", errno))?;
+        self.seen.set(Seen::from(Some(&now)));
+        Ok(())
     }
 }
 
@@ -113,6 +130,7 @@ impl HostContext {
     }
 
     fn create_staged(&self, place: Place) -> Result<(OwnedFd, Staging), CallError> {
+        place.refuse_append_only()?;
         let name = self.staging_name()?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = rustix::fs::openat(&place.parent, name, flags, Mode::RUSR | Mode::WUSR).map_err(|errno| match errno {
@@ -132,6 +150,12 @@ impl HostContext {
 
     /// `staged.commit`, already authorised.
     pub(super) fn commit_staged(&mut self, call: &HostCall, staged: &mut Staged) -> Result<(), CallError> {
+        self.ready_to_commit(call, staged)?;
+        staged.replace(None)
+    }
+
+    /// The place for what is staged, if that can still go there.
+    pub(super) fn ready_to_commit(&mut self, call: &HostCall, staged: &Staged) -> Result<Place, CallError> {
         if staged.staging.is_in_place() {
             return Err(CallError::invalid(format!("`{}` is committed already", staged.path)));
         }
@@ -141,9 +165,6 @@ impl HostContext {
         if folder(&place)? != folder(&staged.staging.place)? {
             return Err(CallError::Changed(format!("the folder of `{}` was replaced since the file was staged", place.shown)));
         }
-        staged.staging.replace(staged.seen.get())?;
-        let now = rustix::fs::fstat(&staged.file).map_err(|errno| place.failed("looking at", errno))?;
-        staged.seen.set(Seen::from(Some(&now)));
-        Ok(())
+        Ok(place)
     }
 }

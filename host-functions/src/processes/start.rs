@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use rustix::io::Errno;
 use zeroize::Zeroizing;
 
 use super::command::{Command, MAX_OUTPUT, Text};
-use super::native::{Identity, Leftovers, Manner, Order, Report, RunError, Runner};
+use super::native::{Identity, Leftovers, Manner, Order, Report, RunError, Runner, starting};
 use crate::context::HostContext;
 use crate::error::{CallError, MAX_ERROR_TEXT};
 use crate::node::{Node, Root};
@@ -24,7 +25,7 @@ impl HostContext {
         let failed = match self.node().runner().run(&confined) {
             Ok(report) => return Ok(report),
             Err(RunError::Confine { doing, why }) => format!("{}: {}", escape(&doing), escape(&why)),
-            Err(error) => return Err(call_error(error)),
+            Err(error) => return Err(call_error(error, command)),
         };
         if !self.rights().grant.objects.unconfined_queries {
             return Err(CallError::Unsupported(cut(
@@ -37,7 +38,7 @@ impl HostContext {
         }
         tracing::warn!(resource = self.rights().resource, "a query runs unconfined, as policy accepts: {failed}");
         let free = Order { manner: Manner::NoNewRights, ..confined };
-        self.node().runner().run(&free).map_err(call_error)
+        self.node().runner().run(&free).map_err(|error| call_error(error, command))
     }
 
     /// `run`, already authorised.
@@ -55,7 +56,7 @@ impl HostContext {
             self.take_back_change(before);
         }
         let ended = group.map_or(Ok(()), |group| group.end());
-        let report = result.map_err(call_error)?;
+        let report = result.map_err(|error| call_error(error, command))?;
         ended.map_err(|error| CallError::Other(text(&error)))?;
         Ok(report)
     }
@@ -155,11 +156,19 @@ fn text(error: &dyn std::error::Error) -> String {
     cut(escape(&format!("{error}{source}")), MAX_ERROR_TEXT)
 }
 
-fn call_error(error: RunError) -> CallError {
+/// That something is not there means the program; of whatever else is not there, such as its working directory, the words say what it is.
+fn call_error(error: RunError, command: &Command) -> CallError {
     match error {
         RunError::Start { doing, source } => {
-            let errno = source.raw_os_error().map(rustix::io::Errno::from_raw_os_error);
-            errno.map_or_else(|| CallError::Other(text(&source)), |errno| CallError::system(errno, &escape(&doing)))
+            let is_program = doing == starting(&String::from_utf8_lossy(command.program.as_bytes()));
+            let doing = escape(&doing);
+            match source.raw_os_error().map(Errno::from_raw_os_error) {
+                Some(Errno::NOENT) if !is_program => {
+                    CallError::WrongKind(cut(format!("{doing}: nothing is there"), MAX_ERROR_TEXT))
+                }
+                Some(errno) => CallError::system(errno, &doing),
+                None => CallError::Other(text(&source)),
+            }
         }
         error => CallError::Other(text(&error)),
     }

@@ -56,7 +56,7 @@ fn attempt(phase: Phase, limit: impl FnOnce(&mut Grant)) -> HostContext {
         resource: "exec.a".into(),
         provider: None,
         module: Module { name: "exec".into(), digest: format!("sha256:{}", "0".repeat(64)) },
-        asks: asks.to_vec(),
+        asks: asks.to_vec().into(),
         grant: Arc::new(grant),
         effects: vec![Effect { domain: "process".into(), key: b"*".to_vec(), actions, qualifier: None }],
         assets: [].into(),
@@ -189,6 +189,13 @@ fn what_cannot_start_is_an_error_that_changed_nothing() {
     assert!(matches!(context.run(command("/no/such/program", &[])), Err(CallError::NotFound)));
     assert!(matches!(context.run(command("/etc/passwd", &[])), Err(CallError::PermissionDenied(_))));
     assert!(matches!(context.query(command("/no/such/program", &[])), Err(CallError::NotFound)));
+    let within = |directory: &str| Command { directory: Some(directory.into()), ..command("/bin/true", &[]) };
+    for (directory, why) in [("/no/such/folder", "nothing is there"), ("/etc/passwd", "Not a directory")] {
+        for error in [context.run(within(directory)).unwrap_err(), context.query(within(directory)).unwrap_err()] {
+            let wanted = format!("entering the directory `{directory}`: {why}");
+            assert!(matches!(&error, CallError::WrongKind(text) if *text == wanted), "{error}");
+        }
+    }
     assert!(!context.let_change_through());
     assert!(matches!(context.run(command("relative", &[])), Err(CallError::InvalidArgument(_))));
 }

@@ -22,6 +22,11 @@ pub fn compile(given: &Parameters) -> DefinitionResult<Compiled<Desired>> {
         true => Given::shell(given)?.into_iter().collect(),
         false => Given::command(given)?.unwrap_or_default(),
     };
+    if given.has("try_sleep")? && !given.has("tries")? {
+        return Err(Diagnostic::at("try_sleep", "`try_sleep` has no effect on a command that is tried once")
+            .hint("say with `tries` how often it is tried, or leave it out")
+            .into());
+    }
     let mut returns = Given::returns(given)?;
     if let Some(codes) = &mut returns {
         codes.sort_unstable();
@@ -168,6 +173,7 @@ mod tests {
             (exec().set("umask", "9"), "umask"),
             (exec().set("tries", 0), "tries"),
             (exec().set("timeout", 0), "timeout"),
+            (exec().set("try_sleep", 5), "try_sleep"),
             (exec().set("tries", 1000).set("timeout", 1000), "tries"),
             (Given::new().set("shell", "").set("always", true), "shell"),
         ];

@@ -32,8 +32,8 @@ enum Answer {
     Holds,
     /// It ended otherwise, in words.
     DoesNot(String),
-    /// Its program is not there.
-    Missing,
+    /// Its program, or its working directory, is not there; in words.
+    Missing(String),
     /// The node cannot run it as a query, in the host's words.
     Unsupported(String),
 }
@@ -58,7 +58,7 @@ fn by_unless(unless: Option<&Answer>) -> Option<Need> {
     match unless {
         Some(Answer::Holds) => Some(Need::Not),
         Some(Answer::Unsupported(why)) => Some(Need::Unknown(why.clone())),
-        Some(Answer::DoesNot(_) | Answer::Missing) | None => None,
+        Some(Answer::DoesNot(_) | Answer::Missing(_)) | None => None,
     }
 }
 
@@ -70,16 +70,16 @@ fn decide(desired: &Desired, unless: Option<Answer>, only_if: Option<Answer>) ->
     let mut incomplete = None;
     match unless {
         Some(Answer::DoesNot(how)) => reasons.push(format!("`unless` does not hold: {how}")),
-        Some(Answer::Missing) => {
-            reasons.push("`unless` does not hold: its program is not there".to_owned());
-            incomplete = Some("the program of `unless` is not there yet".to_owned());
+        Some(Answer::Missing(what)) => {
+            reasons.push(format!("`unless` does not hold: {what}"));
+            incomplete = Some(format!("`unless` cannot be asked yet: {what}"));
         }
         Some(Answer::Holds | Answer::Unsupported(_)) | None => {}
     }
     match only_if {
         Some(Answer::DoesNot(_)) => return Need::Not,
-        Some(Answer::Missing) => {
-            return Need::Unknown("the program of `only_if` is not there, so nobody knows what it would say".to_owned());
+        Some(Answer::Missing(what)) => {
+            return Need::Unknown(format!("nobody knows what `only_if` would say: {what}"));
         }
         Some(Answer::Unsupported(why)) => return Need::Unknown(why),
         Some(Answer::Holds) => reasons.push("`only_if` holds".to_owned()),
@@ -105,7 +105,10 @@ pub fn holds(words: &[Word], desired: &Desired, ids: Ids) -> NodeResult<bool> {
 fn ask(attribute: &str, words: &[Word], desired: &Desired, ids: Ids) -> NodeResult<Answer> {
     match processes::query(&program::guard(words, desired, ids)) {
         Ok(finished) => answer(attribute, &finished),
-        Err(HostError::NotFound) => Ok(Answer::Missing),
+        Err(error @ (HostError::NotFound | HostError::WrongKind(_))) => {
+            let program = words.first().and_then(Word::plain).unwrap_or_default();
+            Ok(Answer::Missing(program::not_started(program, &error)))
+        }
         Err(HostError::Unsupported(why)) => Ok(Answer::Unsupported(why)),
         Err(error) => Err(error).before_change(&format!("run the guard `{attribute}`")),
     }
@@ -156,10 +159,12 @@ mod tests {
 
     #[test]
     fn what_cannot_be_known_is_said() {
-        assert!(matches!(decide(&desired(), Some(no()), Some(Answer::Missing)), Need::Unknown(_)));
+        let missing = || Answer::Missing("`/o` is not there".into());
+        let unknown = "nobody knows what `only_if` would say: `/o` is not there";
+        assert_eq!(decide(&desired(), Some(no()), Some(missing())), Need::Unknown(unknown.into()));
         let unsupported = Answer::Unsupported("no".into());
         assert_eq!(by_unless(Some(&unsupported)), Some(Need::Unknown("no".into())));
         assert_eq!(decide(&desired(), None, Some(unsupported)), Need::Unknown("no".into()));
-        assert!(matches!(decide(&desired(), Some(Answer::Missing), None), Need::Run { incomplete: Some(_), .. }));
+        assert!(matches!(decide(&desired(), Some(missing()), None), Need::Run { incomplete: Some(_), .. }));
     }
 }

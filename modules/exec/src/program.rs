@@ -1,7 +1,7 @@
 //! From a desired state to the programs that the host runs.
 
-use runtime_sdk::NodeResult;
 use runtime_sdk::processes::{Command, OUTPUT_LIMIT};
+use runtime_sdk::{HostError, NodeResult};
 
 use crate::desired::Desired;
 use crate::word::Word;
@@ -60,6 +60,16 @@ pub fn command(desired: &Desired, ids: Ids) -> Command {
 /// A guard. It sees what the command sees, but for its input.
 pub fn guard(words: &[Word], desired: &Desired, ids: Ids) -> Command {
     Command { timeout_ms: Some(GUARD_MS), ..surrounded(of_words(words), desired, ids) }
+}
+
+/// Why a program did not start, as the end of a sentence.
+pub fn not_started(program: &str, error: &HostError) -> String {
+    match error {
+        HostError::NotFound => format!("`{program}` is not there, or the interpreter that its first line names is not"),
+        // The host says what is not as it must be: the working directory.
+        HostError::WrongKind(text) => text.clone(),
+        other => runtime_sdk::node::explain(other),
+    }
 }
 
 fn of_words(words: &[Word]) -> Command {

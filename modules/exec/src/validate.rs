@@ -27,6 +27,7 @@ pub fn validate(desired: &Desired) -> DefinitionResult<Semantics> {
         semantics = semantics.capability("accounts.read");
     }
     semantics.accepts_refresh = true;
+    semantics.only_refreshed = desired.refresh_only;
     Ok(semantics)
 }
 
@@ -161,6 +162,10 @@ mod tests {
         let semantics = validate(STATE).unwrap();
         assert_eq!(semantics.capabilities, ["processes.run"]);
         assert_eq!(semantics.timeout_ms, (2 * 300 + 10 + 120) * 1000);
+        assert!(!semantics.only_refreshed);
+        let refreshed =
+            STATE.replace("\"always\":true", "\"always\":false").replace("\"refresh_only\":false", "\"refresh_only\":true");
+        assert!(validate(&refreshed).unwrap().only_refreshed);
         assert!(semantics.accepts_refresh && !semantics.sensitive && semantics.assets.is_empty() && semantics.claims.is_empty());
     }
 

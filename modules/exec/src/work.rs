@@ -117,7 +117,7 @@ fn run(desired: &Desired, ids: Ids) -> NodeResult<Finished> {
     let command = program::command(desired, ids);
     let mut tries = 1;
     loop {
-        let finished = processes::run(&command).map_err(|error| did_not_run(&error, tries))?;
+        let finished = processes::run(&command).map_err(|error| did_not_run(&command.program, &error, tries))?;
         if finished.left_processes {
             log::warning("the command left processes running, which were ended: a daemon is for a service to start");
         }
@@ -129,15 +129,15 @@ fn run(desired: &Desired, ids: Ids) -> NodeResult<Finished> {
             _ => return Err(failed(desired, &finished, tries)),
         }
         tries += 1;
-        processes::pause(u64::from(desired.try_sleep) * 1000).map_err(|error| did_not_run(&error, tries))?;
+        processes::pause(u64::from(desired.try_sleep) * 1000).map_err(|error| did_not_run(&command.program, &error, tries))?;
     }
 }
 
 /// The failure of a call that started nothing. What earlier tries did nobody knows.
-fn did_not_run(error: &HostError, tries: u32) -> LifecycleError {
+fn did_not_run(program: &str, error: &HostError, tries: u32) -> LifecycleError {
     let began = matches!(error, HostError::Deadline | HostError::Other(_));
     let effect_class = if tries == 1 && !began { EffectClass::BeforeChange } else { EffectClass::UnknownOutcome };
-    let diagnostic = Diagnostic::new(format!("cannot run the command: {}", runtime_sdk::node::explain(error)));
+    let diagnostic = Diagnostic::new(format!("cannot run the command: {}", program::not_started(program, error)));
     let failure = Failure { effect_class, diagnostic };
     match error {
         HostError::Denied(_) => LifecycleError::Denied(failure),
@@ -224,14 +224,27 @@ mod tests {
 
     #[test]
     fn what_never_began_changed_nothing() {
-        let class = |error: HostError, tries| match did_not_run(&error, tries) {
+        let class = |error: HostError, tries| match did_not_run("/bin/x", &error, tries) {
             LifecycleError::Failed(failure) | LifecycleError::Denied(failure) => failure.effect_class,
             other => panic!("{other:?}"),
         };
+        assert_eq!(class(HostError::WrongKind(String::new()), 1), EffectClass::BeforeChange);
         assert_eq!(class(HostError::NotFound, 1), EffectClass::BeforeChange);
         assert_eq!(class(HostError::Denied(String::new()), 1), EffectClass::BeforeChange);
         assert_eq!(class(HostError::NotFound, 2), EffectClass::UnknownOutcome, "an earlier try ran");
         assert_eq!(class(HostError::Other(String::new()), 1), EffectClass::UnknownOutcome);
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let told = |error: HostError| match did_not_run("/bin/x", &error, 1) {
+            LifecycleError::Failed(failure) => failure.diagnostic.message,
+            other => panic!("{other:?}"),
+        };
+        let program = "cannot run the command: `/bin/x` is not there, or the interpreter that its first line names is not";
+        assert_eq!(told(HostError::NotFound), program);
+        let folder = "entering the directory `/srv/x`: nothing is there";
+        assert_eq!(told(HostError::WrongKind(folder.into())), format!("cannot run the command: {folder}"));
     }
 
     #[test]

@@ -48,8 +48,11 @@ pub fn read(desired: &Desired) -> NodeResult<State> {
 /// What differs; nothing if the node is as desired.
 ///
 /// # Errors
-/// If a group that only a directory has would have to be changed.
+/// If a group that only a directory has would have to be changed, or the one with the id 0 to go or to get another id.
 pub fn changes(desired: &Desired, state: &State) -> NodeResult<Vec<Change>> {
+    if state.group.as_ref().is_some_and(|found| found.gid == 0) {
+        keep_superusers_group(desired)?;
+    }
     let changes = match (desired.ensure, &state.group) {
         (Presence::Absent, None) => Vec::new(),
         (Presence::Absent, Some(_)) => vec![ensure(desired, "it is not to be there")?],
@@ -67,6 +70,17 @@ pub fn changes(desired: &Desired, state: &State) -> NodeResult<Vec<Change>> {
         )),
         _ => Ok(changes),
     }
+}
+
+/// The host never removes the group with the id 0, nor gives it another id: a plan must not promise it.
+fn keep_superusers_group(desired: &Desired) -> NodeResult<()> {
+    let (attribute, what) = match (desired.ensure, desired.gid) {
+        (Presence::Absent, _) => ("ensure", "removed"),
+        (Presence::Present, Some(_)) => ("gid", "given another id"),
+        (Presence::Present, None) => return Ok(()),
+    };
+    let message = format!("the group `{}` has the id 0: it is never {what}", desired.name.0);
+    Err(unchanged(Diagnostic::at(attribute, message).hint(format!("leave `{attribute}` out, or name another group"))))
 }
 
 fn ensure(desired: &Desired, reason: &str) -> NodeResult<Change> {
@@ -157,6 +171,17 @@ mod tests {
         assert_eq!(reason(&["a", "b", "c"]), "1 of its members are not to be");
         assert_eq!(reason(&["c"]), "2 of its members are missing, and 1 are not to be");
         assert_eq!(told(&desired(Presence::Absent), &found(7, &[])), [("ensure".into(), "it is not to be there".into())]);
+    }
+
+    #[test]
+    fn the_group_with_the_id_0_is_neither_removed_nor_given_another_id() {
+        let renumbered = Desired { gid: Some(AccountId(7)), ..desired(Presence::Present) };
+        for (wanted, attribute) in [(&desired(Presence::Absent), "ensure"), (&renumbered, "gid")] {
+            let LifecycleError::Failed(failure) = changes(wanted, &found(0, &[])).unwrap_err() else { panic!("{attribute}") };
+            assert_eq!(failure.diagnostic.attribute.as_deref(), Some(attribute));
+        }
+        let listed = Desired { members: members(&["a"]), ..desired(Presence::Present) };
+        assert_eq!(told(&listed, &found(0, &[])).len(), 1, "whatever else may be changed");
     }
 
     #[test]

@@ -30,6 +30,13 @@ pub enum Type {
     Union(Vec<Type>),
     /// One of these words.
     Enum(Vec<String>),
+    /// Text of a form. The host holds a value to it before the module gets it, one that the module never sees too.
+    Text {
+        /// A regular expression that the whole text must match.
+        pattern: String,
+        /// What such a text is, for people: "a hash as crypt(5) has them".
+        is: String,
+    },
 }
 
 impl Type {
@@ -38,12 +45,18 @@ impl Type {
         Self::Enum(words.iter().map(|word| (*word).to_owned()).collect())
     }
 
-    /// Whether the host takes the value for an attribute of this type. A sensitive value's slot is of every type.
+    /// Text of a form: `pattern` is a regular expression for the whole of it, `is` what such a text is.
+    pub fn text(pattern: &str, is: &str) -> Self {
+        Self::Text { pattern: pattern.to_owned(), is: is.to_owned() }
+    }
+
+    /// Whether the host takes the value for an attribute of this type. A sensitive value's slot is of every type. Patterns are the host's to match:
+    /// here any text is of any form.
     pub fn accepts(&self, value: &Value) -> bool {
         match self {
             Self::Any => true,
             _ if secret_slot(value).is_some() => true,
-            Self::String => value.is_string(),
+            Self::String | Self::Text { .. } => value.is_string(),
             Self::Integer => value.as_i64().is_some(),
             Self::Number => value.is_number(),
             Self::Boolean => value.is_boolean(),
@@ -67,6 +80,7 @@ impl Type {
             Self::Map(item) => json!({ "map": item.json() }),
             Self::Union(types) => json!({ "union": types.iter().map(Self::json).collect::<Vec<_>>() }),
             Self::Enum(words) => json!({ "enum": words }),
+            Self::Text { pattern, is } => json!({ "text": { "pattern": pattern, "is": is } }),
         }
     }
 }

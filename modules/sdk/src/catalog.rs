@@ -128,14 +128,21 @@ impl Edge {
     /// `dependent` goes after `prerequisite`; `reason` says why, for people and without values: "it lies in that folder".
     pub fn after(dependent: &ResourceId, prerequisite: &ResourceId, reason: impl Into<String>) -> Self {
         let reason = EdgeReason::Order(reason.into());
-        Self { prerequisite: prerequisite.clone(), dependent: dependent.clone(), reason }
+        Self { prerequisite: prerequisite.clone(), dependent: dependent.clone(), reason, way_out: None }
     }
 
     /// `dependent` needs the shared action `key` once `prerequisite` has changed. The key must be among the prerequisites that the dependent's
     /// `validate` lists.
     pub fn action(dependent: &ResourceId, prerequisite: &ResourceId, key: impl Into<String>) -> Self {
         let reason = EdgeReason::Action(key.into());
-        Self { prerequisite: prerequisite.clone(), dependent: dependent.clone(), reason }
+        Self { prerequisite: prerequisite.clone(), dependent: dependent.clone(), reason, way_out: None }
+    }
+
+    /// How whoever writes the manifest does without this order: told where orders make a circle.
+    #[must_use]
+    pub fn way_out(mut self, words: impl Into<String>) -> Self {
+        self.way_out = Some(words.into());
+        self
     }
 }
 

@@ -78,6 +78,9 @@ mod adapter;
 
 mod full_adapter;
 
+#[cfg(all(target_family = "wasm", feature = "allocator"))]
+mod memory;
+
 #[doc(hidden)]
 pub use serde as __serde;
 #[doc(hidden)]

@@ -45,8 +45,8 @@ pub fn explain(error: &HostError) -> String {
         HostError::TooLarge(text) => format!("too large: {text}"),
         HostError::Deadline => "the deadline has passed".into(),
         HostError::Unsupported(text) => format!("this node cannot do it: {text}"),
-        HostError::InvalidArgument(text) => format!("the host does not understand the request: {text}"),
-        HostError::Other(text) => text.clone(),
+        // What cannot be as it was asked for is mostly what was declared, and the text says what: a group that the node does not have.
+        HostError::InvalidArgument(text) | HostError::Other(text) => text.clone(),
     }
 }
 
@@ -179,6 +179,17 @@ mod tests {
 
     fn fail(error: HostError) -> Result<(), HostError> {
         Err(error)
+    }
+
+    #[test]
+    fn what_was_declared_and_cannot_be_is_told_in_the_hosts_words_alone() {
+        let error = lifecycle_error(
+            &HostError::InvalidArgument("this node has no group `x`".into()),
+            "make the user",
+            EffectClass::BeforeChange,
+        );
+        let LifecycleError::Failed(failure) = error else { panic!("another error") };
+        assert_eq!(failure.diagnostic.message, "cannot make the user: this node has no group `x`");
     }
 
     #[test]

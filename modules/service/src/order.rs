@@ -14,7 +14,8 @@ pub fn edges(id: &ResourceId, desired: Option<&Desired>, catalog: &Catalog) -> V
     for producer in UNIT_FOLDERS.iter().flat_map(|folder| catalog.within(folder)) {
         if producer.id != *id && producer.affected_paths.iter().any(|path| is_unit_file(path)) {
             let address = producer.id.to_string();
-            edges.insert(address, Edge::action(id, &producer.id, DAEMON_RELOAD));
+            let way_out = format!("write `daemon_reload = false` in `{id}`, if it does not need what `{}` writes", producer.id);
+            edges.insert(address, Edge::action(id, &producer.id, DAEMON_RELOAD).way_out(way_out));
         }
     }
     edges.into_values().collect()

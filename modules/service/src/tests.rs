@@ -1,7 +1,7 @@
 //! What a declaration means, and what a plan says of what a provider found.
 
 use runtime_sdk::testing::{Given as Declared, Peers, any_digest, compile, foreign};
-use runtime_sdk::{Edge, LifecycleError, Plan};
+use runtime_sdk::{DefinitionError, Edge, LifecycleError, Plan};
 use service_backend::{Activity, Boot, DAEMON_RELOAD, Desired, Identity, Mask, Observation};
 
 use crate::{Service, claims, plan};
@@ -52,6 +52,18 @@ fn what_is_omitted_is_left_alone() {
     }
     let null = desired(declared().set("ensure", serde_json::Value::Null));
     assert_eq!(null, nothing);
+}
+
+#[test]
+fn what_is_done_on_a_refresh_is_said_of_services_that_are_refreshed() {
+    let refusal = |given: Declared| match compile::<Service>(&given, any_digest) {
+        Err(DefinitionError::Invalid(diagnostic)) => diagnostic.attribute,
+        other => panic!("{other:?}"),
+    };
+    for given in [declared(), declared().set("ensure", "stopped"), declared().set("enabled", true)] {
+        assert_eq!(refusal(given.set("on_refresh", "restart")).as_deref(), Some("on_refresh"));
+    }
+    assert_eq!(desired(declared().set("ensure", "running").set("on_refresh", "restart")), running());
 }
 
 #[test]
@@ -166,7 +178,10 @@ fn a_service_goes_after_whatever_defines_one() {
     };
     let edges = |given: Declared| peers(&given).relationships::<Service>("web").unwrap();
     let web = "service.web".parse().unwrap();
-    let after = |address: &str| Edge::action(&web, &address.parse().unwrap(), DAEMON_RELOAD);
+    let after = |address: &str| {
+        let way_out = format!("write `daemon_reload = false` in `service.web`, if it does not need what `{address}` writes");
+        Edge::action(&web, &address.parse().unwrap(), DAEMON_RELOAD).way_out(way_out)
+    };
     assert_eq!(edges(declared().set("ensure", "running")), [after("file.unit"), after("thing.dropin")]);
     assert_eq!(edges(declared().set("ensure", "running").set("daemon_reload", false)), []);
     assert_eq!(edges(declared().set("ensure", "stopped")), [], "it is stopped before its definition goes");

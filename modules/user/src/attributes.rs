@@ -3,6 +3,7 @@
 use runtime_sdk::{AccountId, AccountName, AttributeType, Attributes, Capability, Presence, Sensitive};
 
 use crate::expiry::Expiry;
+use crate::hash::PasswordHash;
 use crate::home::{Home, Shell};
 use crate::primary::PrimaryGroup;
 
@@ -47,7 +48,7 @@ pub struct Given {
     /// Whether no password is accepted. Keys of SSH are another matter: let the account expire.
     pub locked: Option<bool>,
     /// The hash of the password, as crypt(5) has them (`$6$…`, `$y$…`).
-    pub password_hash: Option<Sensitive<String>>,
+    pub password_hash: Option<Sensitive<PasswordHash>>,
     /// Whether a new user gets an id of the system's range. Of a user that is there it says nothing.
     #[attribute(default = false)]
     pub system: bool,

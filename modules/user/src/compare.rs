@@ -14,8 +14,11 @@ const NEW: &str = "set as it is made";
 /// What differs; nothing if the node is as desired.
 ///
 /// # Errors
-/// If what differs cannot be changed: a user that only a directory has, an account without a hash that is to be unlocked.
+/// If what differs cannot be changed: a user that only a directory has, the one with the id 0, an account without a hash that is to be unlocked.
 pub fn changes(desired: &Desired, state: &State) -> NodeResult<Vec<Change>> {
+    if state.user.as_ref().is_some_and(|found| found.uid == 0) {
+        keep_superuser(desired)?;
+    }
     let changes = match (desired.ensure, &state.user) {
         (Presence::Absent, found) => absent(desired, state, found.is_some())?,
         (Presence::Present, None) => {
@@ -32,6 +35,17 @@ pub fn changes(desired: &Desired, state: &State) -> NodeResult<Vec<Change>> {
         )),
         _ => Ok(changes),
     }
+}
+
+/// The host never removes the account that may do everything, nor gives it another id: a plan must not promise it.
+fn keep_superuser(desired: &Desired) -> NodeResult<()> {
+    let (attribute, what) = match (desired.ensure, desired.uid) {
+        (Presence::Absent, _) => ("ensure", "removed"),
+        (Presence::Present, Some(_)) => ("uid", "given another id"),
+        (Presence::Present, None) => return Ok(()),
+    };
+    let message = format!("the user `{}` has the id 0, and may do everything: it is never {what}", desired.name.0);
+    Err(unchanged(Diagnostic::at(attribute, message).hint(format!("leave `{attribute}` out, or name another user"))))
 }
 
 fn absent(desired: &Desired, state: &State, is_there: bool) -> NodeResult<Vec<Change>> {
@@ -224,6 +238,21 @@ mod tests {
 
     fn login(locked: bool, has_hash: bool) -> Option<LoginState> {
         Some(LoginState { locked, expires: Expiry::Never, has_hash })
+    }
+
+    #[test]
+    fn the_user_that_may_do_everything_is_neither_removed_nor_given_another_id() {
+        let root = state(Some(Found { uid: 0, ..found() }));
+        let renumbered = Desired { uid: Some(AccountId(7)), ..desired(Presence::Present) };
+        for (wanted, attribute) in [(&desired(Presence::Absent), "ensure"), (&renumbered, "uid")] {
+            let LifecycleError::Failed(failure) = changes(wanted, &root).unwrap_err() else { panic!("{attribute}") };
+            assert_eq!(
+                (failure.diagnostic.attribute.as_deref(), failure.effect_class),
+                (Some(attribute), EffectClass::BeforeChange)
+            );
+        }
+        let other_shell = Desired { shell: Some(crate::home::Shell("/bin/false".into())), ..desired(Presence::Present) };
+        assert_eq!(attributes(&other_shell, &root), ["shell"], "whatever else may be changed");
     }
 
     #[test]

@@ -16,6 +16,8 @@ mod desired;
 
 mod expiry;
 
+mod hash;
+
 mod home;
 
 mod order;

@@ -86,7 +86,9 @@ pub(super) fn not_converged(module: &str, changes: &[GuestChange]) -> Verdict {
         effect: EffectClass::PartialChange,
         attribute: attributes.first().map(ToString::to_string),
         message: format!("it was applied and still differs in {}: {}", attributes.join(", "), reasons.join("; ")),
-        hint: Some("another process may be changing the same object; the next run tries again".into()),
+        hint: Some(
+            "what was done does not bring that about, or something else undid it meanwhile; the next run tries again".into(),
+        ),
         limit: None,
     };
     Verdict { outcome: Outcome::Failed, failure }
@@ -168,6 +170,15 @@ mod tests {
         let trap = CallError { module: "file".into(), function: "check", fault: Fault::Stack };
         let verdict = of_error("file", Phase::Check, AttemptError::Call(trap), &seen);
         assert_eq!(verdict.outcome, Outcome::Refused);
+    }
+
+    #[test]
+    fn a_change_that_did_not_take_is_not_put_down_to_others_alone() {
+        let reason = "the command has run, and nothing is at `/a`".to_owned();
+        let change = GuestChange { attribute: "creates".into(), before: None, after: None, reason, content: None };
+        let failure = not_converged("exec", &[change]).failure;
+        assert_eq!(failure.message, "it was applied and still differs in creates: the command has run, and nothing is at `/a`");
+        assert!(failure.hint.unwrap().starts_with("what was done does not bring that about, or"));
     }
 
     #[test]

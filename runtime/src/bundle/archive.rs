@@ -102,6 +102,11 @@ pub(super) fn header(name: MemberName, size: u64) -> [u8; BLOCK as usize] {
     *header.as_bytes()
 }
 
+/// Whether bytes start as a bundle does: with a blob. For messages; whether it is one, only reading it tells.
+pub fn looks_like_one(bytes: &[u8]) -> bool {
+    bytes.starts_with(BLOBS.as_bytes())
+}
+
 /// How many zero bytes follow content of `size` bytes to fill its last block.
 pub(super) fn padding(size: u64) -> u64 {
     size.next_multiple_of(BLOCK) - size
@@ -113,6 +118,7 @@ pub(super) fn padding(size: u64) -> u64 {
 /// On the first byte that is not as it must be. The content of members is not looked at.
 pub(super) fn scan(source: &dyn ReadAt) -> Result<Vec<Member>, BundleError> {
     let mut scan = Scan { source, offset: 0, members: Vec::new() };
+    scan.refuse_text()?;
     loop {
         let block = scan.block("the end of the archive")?;
         if block == ZEROS {
@@ -136,6 +142,14 @@ impl Scan<'_> {
     /// How many bytes are left.
     fn left(&self) -> u64 {
         self.source.len() - self.offset
+    }
+
+    /// Refuses what a person wrote, by a name of its own: nothing of it is damaged. No header of a member is such text, for zeros fill it up.
+    fn refuse_text(&self) -> Result<(), BundleError> {
+        let mut block = [0; BLOCK as usize];
+        let start = &mut block[..self.left().min(BLOCK) as usize];
+        read_at(self.source, start, 0)?;
+        if is_text(start) && !looks_like_one(start) { self.refuse(ArchiveError::Text) } else { Ok(()) }
     }
 
     /// The block at the present offset, which stays.
@@ -236,6 +250,16 @@ fn wrong_kind(kind: EntryType, name: &[u8]) -> Option<ArchiveError> {
         EntryType::GNULongName | EntryType::GNULongLink => Some(ArchiveError::GnuLongName { name }),
         other => Some(ArchiveError::Kind { name, code: other.as_byte() }),
     }
+}
+
+/// Whether it is the start of a text: of UTF-8 without control characters. The last character may be cut.
+fn is_text(start: &[u8]) -> bool {
+    let whole = match std::str::from_utf8(start) {
+        Ok(text) => text,
+        Err(error) if error.error_len().is_none() => std::str::from_utf8(&start[..error.valid_up_to()]).unwrap_or_default(),
+        Err(_) => return false,
+    };
+    !whole.is_empty() && !whole.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
 }
 
 fn not_tar(block: &[u8]) -> ArchiveError {

@@ -216,7 +216,13 @@ fn other_files_are_named() {
     let error = open(&gzip).unwrap_err();
     assert!(error.hint().unwrap().contains("gzip"));
     assert_eq!(archive_error(error), ArchiveError::Compressed { with: "gzip" });
-    assert_eq!(archive_error(open(&[b'x'; 1024]).unwrap_err()), ArchiveError::NotTar);
+    assert_eq!(archive_error(open(&[1; 1024]).unwrap_err()), ArchiveError::NotTar);
+    let manifest = "resource \"file\" \"motd\" {\n\tpath = \"/etc/mötd\"\r\n}\n";
+    for text in [manifest, &manifest.repeat(40), &"ö".repeat(511)] {
+        let error = open(text.as_bytes()).unwrap_err();
+        assert!(error.hint().unwrap().contains("runtime compile"), "{error:?}");
+        assert_eq!(archive_error(error), ArchiveError::Text);
+    }
     assert!(matches!(archive_error(open(b"").unwrap_err()), ArchiveError::Truncated { .. }));
     assert!(matches!(Bundle::open(std::env::temp_dir().as_path()), Err(BundleError::NotAFile)));
     assert!(Bundle::open(std::path::Path::new("/nonexistent/a.wasm.tar")).unwrap_err().is_io());

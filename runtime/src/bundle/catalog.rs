@@ -4,16 +4,14 @@
 
 use serde::Deserialize;
 
+use crate::model::canonical::MAX_EXACT_INTEGER;
 use crate::model::catalog::{CATALOG_VERSION, Catalog, LANGUAGE_VERSION};
 use crate::model::key::escape;
 
+use super::canonical::{self, Difference};
 use super::error::shown;
 use super::invariants;
 use super::limits::{MAX_CATALOG, MAX_JSON_DEPTH};
-use super::oci::first_difference;
-
-/// The largest integer, in either direction, that canonical JSON keeps exact: 2^53.
-const MAX_INTEGER: u64 = 1 << 53;
 
 /// Why a catalog is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -108,10 +106,10 @@ pub fn parse(bytes: &[u8]) -> Result<Catalog, CatalogError> {
     check_version("catalog", versions.catalog_version, CATALOG_VERSION)?;
     check_version("language", versions.language_version, LANGUAGE_VERSION)?;
     let catalog: Catalog = serde_json::from_slice(bytes).map_err(syntax)?;
-    let canonical = serde_jcs::to_vec(&catalog).map_err(syntax)?;
-    if let Some(offset) = first_difference(bytes, &canonical) {
-        return Err(CatalogError::NotCanonical { offset });
-    }
+    canonical::check(bytes, &catalog).map_err(|difference| match difference {
+        Difference::At(offset) => CatalogError::NotCanonical { offset },
+        Difference::Json(error) => syntax(error),
+    })?;
     invariants::check(&catalog)?;
     Ok(catalog)
 }
@@ -178,7 +176,7 @@ fn check_integer(number: &[u8], offset: usize) -> Result<(), CatalogError> {
         return Ok(());
     }
     let value = std::str::from_utf8(number).ok().and_then(|digits| digits.parse::<u64>().ok());
-    if value.is_some_and(|value| value <= MAX_INTEGER) { Ok(()) } else { Err(CatalogError::Integer { offset }) }
+    if value.is_some_and(|value| value <= MAX_EXACT_INTEGER) { Ok(()) } else { Err(CatalogError::Integer { offset }) }
 }
 
 #[cfg(test)]

@@ -76,6 +76,9 @@ impl BundleError {
             Self::Archive { source: ArchiveError::Compressed { with }, .. } => {
                 Some(format!("a bundle is a plain tar: decompress it first (it looks like {with})"))
             }
+            Self::Archive { source: ArchiveError::Text, .. } => {
+                Some("if it is a manifest, `runtime compile MANIFEST -o BUNDLE` makes a bundle of it".to_owned())
+            }
             Self::Catalog(source) => source.hint(),
             Self::Archive { .. } | Self::Document { .. } | Self::Reference(_) => {
                 Some("the file was damaged or changed: fetch it again, or compile the manifest again".to_owned())
@@ -100,6 +103,9 @@ pub enum ArchiveError {
         /// The compression.
         with: &'static str,
     },
+    /// Text, such as a manifest.
+    #[error("this is text, and no tar archive")]
+    Text,
     /// No tar header.
     #[error("this is not a tar archive")]
     NotTar,

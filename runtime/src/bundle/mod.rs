@@ -5,6 +5,7 @@
 //! is a bundle and whole, not who made it or what it may do: that is for receipt. Nothing is unpacked.
 
 mod archive;
+mod canonical;
 mod error;
 mod invariants;
 mod oci;
@@ -36,6 +37,7 @@ pub mod catalog;
 /// Sizes that a bundle may have.
 pub mod limits;
 
+pub use archive::looks_like_one;
 pub use error::{ArchiveError, BundleError, DocumentError, ReferenceError};
 pub use oci::{ARTIFACT_TYPE, CATALOG_TYPE, SECRETS_TYPE};
 pub use read::{AssetReader, Bundle};

@@ -57,7 +57,15 @@ impl Bundle {
         Self::from_source(Box::new(FileSource::open(path)?))
     }
 
-    pub(super) fn from_source(source: Box<dyn ReadAt>) -> Result<Self, BundleError> {
+    /// The bundle that `bytes` are, checked as [`Bundle::open`] does.
+    ///
+    /// # Errors
+    /// If they are not a bundle.
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, BundleError> {
+        Self::from_source(Box::new(bytes))
+    }
+
+    fn from_source(source: Box<dyn ReadAt>) -> Result<Self, BundleError> {
         if source.len() > MAX_BUNDLE {
             return Err(BundleError::TooLarge { size: source.len(), cap: MAX_BUNDLE });
         }

@@ -106,7 +106,7 @@ pub(super) fn bundle(contents: &[&[u8]]) -> Vec<u8> {
 
 /// Opens a bundle in memory, and its catalog.
 pub(super) fn open(bytes: &[u8]) -> Result<Bundle, BundleError> {
-    let bundle = Bundle::from_source(Box::new(bytes.to_vec()))?;
+    let bundle = Bundle::from_bytes(bytes.to_vec())?;
     bundle.catalog()?;
     Ok(bundle)
 }

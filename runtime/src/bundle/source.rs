@@ -66,7 +66,6 @@ impl ReadAt for FileSource {
     }
 }
 
-#[cfg(test)]
 impl ReadAt for Vec<u8> {
     fn len(&self) -> u64 {
         self.as_slice().len() as u64
@@ -74,7 +73,8 @@ impl ReadAt for Vec<u8> {
 
     fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         let start = usize::try_from(offset).map_err(io::Error::other)?;
-        let from = self.get(start..start + buffer.len()).ok_or(io::ErrorKind::UnexpectedEof)?;
+        let end = start.checked_add(buffer.len()).ok_or(io::ErrorKind::UnexpectedEof)?;
+        let from = self.get(start..end).ok_or(io::ErrorKind::UnexpectedEof)?;
         buffer.copy_from_slice(from);
         Ok(())
     }

@@ -110,6 +110,17 @@ impl WriteError {
     pub fn is_io(&self) -> bool {
         matches!(self, Self::Io { .. })
     }
+
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Io { path, source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty())?;
+                Some(format!("make the folder `{}` first", folder.display()))
+            }
+            _ => None,
+        }
+    }
 }
 
 /// Writes a bundle to `path`: beside it first, made durable, then renamed over whatever is there. The same input gives the same

@@ -24,8 +24,8 @@ pub const POLICY_PATH: &str = "/etc/runtime/policy.hcl";
 /// Where the secrets of this machine are.
 pub const SECRETS_PATH: &str = "/etc/runtime/secrets";
 
-/// The most resources at once that are taken on without being asked.
-const MAX_DEFAULT_PARALLELISM: usize = 16;
+/// How many resources are taken on at once without being asked: more than there are processors, since most of what changes a node waits for its disk.
+const DEFAULT_PARALLELISM: usize = 16;
 
 /// What the process was started with.
 #[derive(Debug, Clone, Default)]
@@ -42,8 +42,6 @@ pub struct Environment {
     pub cache_dir: Option<PathBuf>,
     /// The policy at [`POLICY_PATH`], if anything is there.
     pub policy: Option<PathBuf>,
-    /// How many processors it may use.
-    pub processors: usize,
     /// Whether a person watches stderr.
     pub stderr_is_terminal: bool,
     /// Whether `auto` means colour on stdout.
@@ -70,7 +68,6 @@ impl Environment {
             cache_home: folder("XDG_CACHE_HOME"),
             cache_dir: folder("RUNTIME_CACHE_DIR"),
             policy: present(Path::new(POLICY_PATH)),
-            processors: std::thread::available_parallelism().map_or(1, usize::from),
             stderr_is_terminal: std::io::stderr().is_terminal(),
             stdout_colour: AutoStream::choice(&std::io::stdout()) != ColorChoice::Never,
             stderr_colour: AutoStream::choice(&std::io::stderr()) != ColorChoice::Never,
@@ -232,7 +229,7 @@ pub fn node_request(
         scratch: environment.scratch.clone(),
         program: environment.program.clone(),
         mode,
-        parallelism: parallelism.unwrap_or_else(|| environment.processors.clamp(1, MAX_DEFAULT_PARALLELISM)),
+        parallelism: parallelism.unwrap_or(DEFAULT_PARALLELISM),
         fail_fast: false,
         health_only: false,
     })
@@ -277,7 +274,7 @@ mod tests {
     use super::*;
 
     fn user() -> Environment {
-        Environment { home: Some("/home/ann".into()), processors: 64, ..Environment::default() }
+        Environment { home: Some("/home/ann".into()), ..Environment::default() }
     }
 
     fn root_user() -> Environment {
@@ -334,12 +331,11 @@ mod tests {
     }
 
     #[test]
-    fn parallelism_is_bounded_by_default_and_free_when_given() {
-        assert_eq!(request(&NodeOptions::default(), &user()).parallelism, MAX_DEFAULT_PARALLELISM);
+    fn parallelism_has_a_default_and_is_free_when_given() {
+        assert_eq!(request(&NodeOptions::default(), &user()).parallelism, DEFAULT_PARALLELISM);
         let run = RunOptions { detailed_exitcode: false, parallelism: Some(200), secrets_dir: None };
         let wide = node_request(None, &NodeOptions::default(), RunMode::Apply, Some(&run), &user()).unwrap();
         assert_eq!(wide.parallelism, 200);
-        assert_eq!(request(&NodeOptions::default(), &Environment { processors: 0, ..user() }).parallelism, 1);
     }
 
     #[test]

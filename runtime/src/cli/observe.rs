@@ -70,7 +70,7 @@ impl Drop for Progress<'_> {
 
 impl Observer for Progress<'_> {
     fn begun(&self, total: usize) {
-        self.output.record("begun", &[("command", json!(self.command)), ("total", json!(total))]);
+        self.output.record("begun", || [("command", json!(self.command)), ("total", json!(total))]);
         if let Ok(style) = ProgressStyle::with_template("{prefix} [{bar:24}] {pos}/{len} {elapsed} {wide_msg}") {
             self.bar.set_style(style.progress_chars("=> "));
         }
@@ -87,7 +87,7 @@ impl Observer for Progress<'_> {
     }
 
     fn resource(&self, resource: &ResourceReport) {
-        self.output.record("resource", &[("resource", report::resource_record(resource))]);
+        self.output.record("resource", || [("resource", report::resource_record(resource))]);
         tracing::info!(resource = %resource.id, outcome = resource.outcome.word(), "ended");
         self.tell(|at_work| at_work.retain(|id| *id != resource.id));
         self.bar.inc(1);

@@ -70,10 +70,10 @@ impl Output {
         palette(self.speech.stdout_colour)
     }
 
-    /// Writes one record that is not the last, if records are asked for.
-    pub fn record(&self, kind: &str, fields: &[(&str, Json)]) {
+    /// Writes one record that is not the last, if records are asked for; else its fields are not made.
+    pub fn record<F: AsRef<[(&'static str, Json)]>>(&self, kind: &str, fields: impl FnOnce() -> F) {
         if self.speech.json {
-            self.with(|state| state.record(kind, fields));
+            self.with(|state| state.record(kind, fields().as_ref()));
         }
     }
 

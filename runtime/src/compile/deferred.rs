@@ -49,7 +49,7 @@ impl Compiler {
         let Gathering { given, sources, origins, .. } = gathering;
         origins.join(&given.origins());
         let state = State::Deferred { attributes, sources: BTreeMap::new(), blocks };
-        (!given.has_failed()).then_some(Drafted { state, compiled: None, pending: sources })
+        (!given.has_failed()).then_some(Drafted { state, compiled: None, only_refreshed: false, pending: sources })
     }
 
     /// Every given attribute of one part, for the node to compile, and the files that they name.

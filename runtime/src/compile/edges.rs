@@ -12,11 +12,11 @@ use crate::model::catalog::{Claim, Edge, EdgeReason, Source, State};
 use crate::model::expression::Place;
 use crate::model::ids::ResourceId;
 use crate::model::key::escape;
-use crate::relations::{Edges, RelationError, Relations};
+use crate::relations::{Edges, RelationError, Relations, WaysOut};
 
 impl Compiler {
-    /// Every edge, sorted: declared, by reference, and derived by modules.
-    pub(super) fn edges(&self, built: &[Built]) -> Vec<Edge> {
+    /// Every edge, sorted: declared, by reference, and derived by modules; and how the manifest does without some of the last.
+    pub(super) fn edges(&self, built: &[Built]) -> (Vec<Edge>, WaysOut) {
         let mut edges = self.derived(built);
         let mut add = |prerequisite: &ResourceId, dependent: &ResourceId, reason, place| {
             let (prerequisite, dependent) = (prerequisite.clone(), dependent.clone());
@@ -31,7 +31,21 @@ impl Compiler {
             declaration.meta.notify.iter().for_each(|(other, place)| add(id, other, EdgeReason::Notify, place));
             declaration.meta.before.iter().for_each(|(other, place)| add(id, other, EdgeReason::Before, place));
         }
-        edges.into_sorted()
+        let ways_out = edges.ways_out().clone();
+        (edges.into_sorted(), ways_out)
+    }
+
+    /// Tells of resources that do something only when they are refreshed, and that nothing refreshes. Those that wait for the node are not known.
+    pub(super) fn check_refreshed(&self, built: &[Built], edges: &[Edge]) {
+        for built in built.iter().filter(|built| built.only_refreshed) {
+            let id = &built.resource.id;
+            if !edges.iter().any(|edge| edge.dependent == *id && edge.reason.is_subscription()) {
+                let message = format!("`{id}` does something only when it is refreshed, and nothing refreshes it");
+                let hint =
+                    "write `subscribe` in its `meta` block, or `notify` in that of what it is to be refreshed after".to_owned();
+                self.evaluation.add(Diagnostic::error(&self.declaration(id).place, message).hint(hint));
+            }
+        }
     }
 
     /// Tells of subscribers that take no refresh. Those that wait for the node are asked there.
@@ -70,7 +84,8 @@ impl Compiler {
 
     fn derived(&self, built: &[Built]) -> Edges {
         let relations = Relations::new(built.iter().map(|built| &built.resource));
-        let (edges, errors) = relations.derive(|id| &self.modules[&id.type_name]);
+        let modules = &self.modules;
+        let (edges, errors) = relations.derive(|id| &modules[&id.type_name]);
         for error in errors {
             let declaration = self.declaration(error.deriving());
             match error {
@@ -97,18 +112,18 @@ impl Compiler {
     }
 
     /// Places in an order that respects `edges`; none if there is a circle, which has been told.
-    pub(super) fn order(&self, built: &[Built], edges: &[Edge]) -> Option<Vec<usize>> {
+    pub(super) fn order(&self, built: &[Built], edges: &[Edge], ways_out: &WaysOut) -> Option<Vec<usize>> {
         let ids: Vec<ResourceId> = built.iter().map(|built| built.resource.id.clone()).collect();
         match graph::order(&ids, edges) {
             Ok(order) => Some(order),
             Err(cycles) => {
-                cycles.iter().for_each(|cycle| self.evaluation.add(self.circle(cycle)));
+                cycles.iter().for_each(|cycle| self.evaluation.add(self.circle(cycle, ways_out)));
                 None
             }
         }
     }
 
-    fn circle(&self, cycle: &graph::Cycle) -> Diagnostic {
+    fn circle(&self, cycle: &graph::Cycle, ways_out: &WaysOut) -> Diagnostic {
         let (first, _) = &cycle.steps[0];
         let mut message =
             Diagnostic::error(&self.declaration(first).place, "these resources wait for each other").note(cycle.display());
@@ -117,7 +132,11 @@ impl Compiler {
             let Edge { prerequisite, reason, source, .. } = edge;
             message = message.note(format!("`{prerequisite}` goes before `{after}`: {reason} ({source})"));
         }
-        message
+        let key = |edge: &Edge| (edge.prerequisite.clone(), edge.dependent.clone(), edge.reason.clone());
+        let mut ways: Vec<&str> =
+            cycle.steps.iter().filter_map(|(_, edge)| ways_out.get(&key(edge))).map(String::as_str).collect();
+        ways.dedup();
+        message.hint((!ways.is_empty()).then(|| ways.join("; or ")))
     }
 
     /// Tells of resources that claim one object.

@@ -119,8 +119,9 @@ impl Compiler {
         let built: Vec<resource::Built> = built.into_iter().collect::<Option<_>>()?;
         self.check_overlaps(&built);
         self.check_subscriptions(&built);
-        let edges = self.edges(&built);
-        let order = self.order(&built, &edges)?;
+        let (edges, ways_out) = self.edges(&built);
+        self.check_refreshed(&built, &edges);
+        let order = self.order(&built, &edges, &ways_out)?;
         let (built, assets) = self.settle(built, &edges)?;
         let mut built: Vec<Option<resource::Built>> = built.into_iter().map(Some).collect();
         let resources = order.into_iter().map(|place| built[place].take().expect("each place occurs once").resource).collect();

@@ -28,6 +28,8 @@ pub(super) struct Built {
     pub(super) origins: Origins,
     /// What the module's `compile` gave, before anything was put in.
     pub(super) compiled: Option<Json>,
+    /// Whether it is known to do something only when it is refreshed.
+    pub(super) only_refreshed: bool,
     /// Bytes that are not there yet.
     pub(super) pending: Vec<Pending>,
     /// For types with providers: the candidates, some of which wait for bytes too.
@@ -46,6 +48,7 @@ impl Built {
 pub(super) struct Drafted {
     pub(super) state: State,
     pub(super) compiled: Option<Json>,
+    pub(super) only_refreshed: bool,
     pub(super) pending: Vec<Pending>,
 }
 
@@ -62,7 +65,7 @@ impl Compiler {
             self.examine(&self.given(declaration));
             return None;
         };
-        let Drafted { state, compiled, pending } = drafted;
+        let Drafted { state, compiled, only_refreshed, pending } = drafted;
         let resource = Resource {
             id: declaration.id.clone(),
             source: Source::from(&declaration.place),
@@ -75,7 +78,7 @@ impl Compiler {
             state,
             backends: backends.as_ref().map(BuiltBackends::catalog),
         };
-        Some(Built { resource, origins, compiled, pending, backends })
+        Some(Built { resource, origins, compiled, only_refreshed, pending, backends })
     }
 
     fn built(
@@ -136,7 +139,8 @@ impl Compiler {
             Ok(draft) => {
                 self.check_footprint(declaration, footprint, &draft.validated)?;
                 let state = State::Compiled { desired: draft.desired, semantics: draft.validated.semantics };
-                Some(Drafted { state, compiled: Some(draft.compiled), pending: draft.pending })
+                let only_refreshed = draft.validated.only_refreshed;
+                Some(Drafted { state, compiled: Some(draft.compiled), only_refreshed, pending: draft.pending })
             }
             Err(NoDraft::Waits) => self.deferred(declaration, module, origins),
             Err(NoDraft::Told) => None,

@@ -64,12 +64,12 @@ impl Told for TestedState {
 
 impl Told for Validated {
     fn told(&self) -> Json {
-        json!([self.footprint.told(), self.semantics])
+        json!([self.footprint.told(), self.semantics, self.only_refreshed])
     }
 }
 
 impl Told for Vec<DerivedEdge> {
     fn told(&self) -> Json {
-        self.iter().map(|edge| json!([edge.prerequisite, edge.dependent, edge.reason])).collect()
+        self.iter().map(|edge| json!([edge.prerequisite, edge.dependent, edge.reason, edge.way_out])).collect()
     }
 }

@@ -33,6 +33,7 @@ fn made(ty: &AttributeType, texts: &[Json], numbers: &[Json]) -> Vec<Json> {
         AttributeType::List(member) => made(member, texts, numbers).into_iter().map(|value| json!([value])).collect(),
         AttributeType::Map(member) => made(member, texts, numbers).into_iter().map(|value| json!({ "sample": value })).collect(),
         AttributeType::Union(members) => members.iter().flat_map(|member| made(member, texts, numbers)).collect(),
+        AttributeType::Text(_) => texts.iter().filter(|text| ty.accepts(text)).cloned().collect(),
         AttributeType::Enum(words) => words.iter().map(|word| json!(word)).collect(),
     }
 }
@@ -68,6 +69,7 @@ mod tests {
             json!({"list": {"map": "string"}}),
             json!({"union": ["string", "integer"]}),
             json!({"enum": ["a", "b"]}),
+            json!({"text": {"pattern": "[a-z/ ]+", "is": "letters"}}),
         ] {
             let ty = AttributeType::parse(&json).unwrap();
             let values = plausible(&ty);

@@ -124,6 +124,7 @@ fn of_type(ty: &AttributeType) -> Json {
         AttributeType::Map(member) => json!({ "type": "object", "additionalProperties": of_type(member) }),
         AttributeType::Union(members) => json!({ "anyOf": members.iter().map(of_type).collect::<Vec<_>>() }),
         AttributeType::Enum(words) => json!({ "enum": words }),
+        AttributeType::Text(form) => json!({ "type": "string", "pattern": form.anchored() }),
     }
 }
 
@@ -174,6 +175,7 @@ mod tests {
             of_kind("args", json!({"list": "string"})),
             of_kind("limits", json!({"map": {"union": ["string", "integer"]}})),
             of_kind("kind", json!({"enum": ["a", "b"]})),
+            of_kind("hex", json!({"text": {"pattern": "[0-9a-f]+", "is": "a number in hex"}})),
         ];
         let schema = schema(&description(attributes.clone()));
         let values = [

@@ -29,7 +29,7 @@ pub(super) struct CodeCache {
 impl CodeCache {
     /// The cache in `folder`, made if need be; none if others could write it, which is logged.
     pub(super) fn open(folder: &Path, engine: &Engine) -> Option<Self> {
-        let mut hasher = DigestHasher(Sha256::new());
+        let mut hasher = DigestHasher::default();
         engine.precompile_compatibility_hash().hash(&mut hasher);
         let compatibility = hex::encode(hasher.0.finalize());
         match prepare(folder) {
@@ -39,6 +39,11 @@ impl CodeCache {
                 None
             }
         }
+    }
+
+    /// The folder, which nobody else can write.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// The compiled component, if an intact one is there.
@@ -82,7 +87,7 @@ fn prepare(folder: &Path) -> Result<(), String> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the code cache reads its own folder")]
-fn read_checked(path: &Path) -> Option<Vec<u8>> {
+pub(super) fn read_checked(path: &Path) -> Option<Vec<u8>> {
     if fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file)?.len() > MAX_FILE_BYTES {
         return None;
     }
@@ -92,7 +97,7 @@ fn read_checked(path: &Path) -> Option<Vec<u8>> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the code cache writes its own folder")]
-fn write_checked(path: &Path, code: &[u8]) -> std::io::Result<()> {
+pub(super) fn write_checked(path: &Path, code: &[u8]) -> std::io::Result<()> {
     let beside = path.with_extension(format!("{}.tmp", std::process::id()));
     let written = (|| {
         let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside)?;
@@ -109,7 +114,8 @@ fn write_checked(path: &Path, code: &[u8]) -> std::io::Result<()> {
 }
 
 /// Feeds a stable digest from `Hash`.
-struct DigestHasher(Sha256);
+#[derive(Default)]
+pub(super) struct DigestHasher(Sha256);
 
 impl Hasher for DigestHasher {
     fn write(&mut self, bytes: &[u8]) {

@@ -10,6 +10,7 @@ use super::error::{DefinitionError, Diagnostic};
 use super::footprint::Footprint;
 use super::session::{RecordedState, TestedState};
 use crate::model::asset::AssetRef;
+use crate::model::canonical::{self, CanonicalJson, MAX_EXACT_INTEGER};
 use crate::model::catalog::{Claim, EdgeReason, Effect, MAX_TIMEOUT_MS, Semantics};
 use crate::model::description::{Attribute, AttributeType, Block, BlockKind, Capability, Description, Ensure, Output, Selectors};
 use crate::model::ids::{ResourceId, TypeName};
@@ -20,9 +21,6 @@ const MAX_JSON_BYTES: usize = 4 << 20;
 
 /// How deep guest JSON may nest.
 const MAX_JSON_DEPTH: usize = 64;
-
-/// The largest integer that JSON carries exactly.
-const MAX_EXACT_INTEGER: u64 = 1 << 53;
 
 /// The longest message of a guest that is kept, in characters.
 const MAX_MESSAGE_CHARS: usize = 1_024;
@@ -36,7 +34,23 @@ const MAX_LIST: usize = 1_024;
 /// In words, if it holds an integer beyond 2^53.
 pub(super) fn canonical(json: &Json) -> Result<String, String> {
     check_numbers(json, 0)?;
-    serde_jcs::to_string(json).map_err(|error| format!("not canonical JSON: {error}"))
+    canonical::text(json).map_err(|error| format!("not canonical JSON: {error}"))
+}
+
+/// The same, to be kept.
+///
+/// # Errors
+/// In words, if it holds an integer beyond 2^53, or nests too deep.
+pub fn canonical_json(json: &Json) -> Result<CanonicalJson, String> {
+    canonical(json).map(CanonicalJson::from_canonical)
+}
+
+/// JSON from a guest's text, which must be canonical, to be kept as text.
+///
+/// # Errors
+/// As [`parse_json`].
+pub(super) fn kept_json(text: String) -> Result<CanonicalJson, String> {
+    parse_json(&text).map(|_| CanonicalJson::from_canonical(text))
 }
 
 /// JSON from a guest's text, which must be canonical.
@@ -195,6 +209,7 @@ pub(super) fn validated(type_name: &TypeName, from: wit::Semantics) -> Result<Va
             timeout_ms: from.timeout_ms,
             prerequisites: sorted(from.prerequisites),
         },
+        only_refreshed: from.only_refreshed,
     })
 }
 
@@ -244,6 +259,7 @@ pub(super) fn derived_edges(id: &ResourceId, from: Vec<wit::Edge>) -> Result<Vec
                 wit::EdgeReason::Order(words) => EdgeReason::Derived(message(&words)),
                 wit::EdgeReason::Action(key) => EdgeReason::Action(message(&key)),
             },
+            way_out: edge.way_out.as_deref().map(message),
         };
         let DerivedEdge { prerequisite, dependent, .. } = &derived;
         if prerequisite != id && dependent != id {

@@ -6,6 +6,7 @@
 
 mod catalog_view;
 mod peers;
+mod stacks;
 mod state;
 
 use std::fmt;
@@ -17,6 +18,7 @@ use wasmtime::Store;
 use wasmtime::component::Resource;
 
 pub use self::peers::Peers;
+pub use self::stacks::{of_each_on_large_stacks, on_large_stack};
 pub use self::state::{CatalogViewHandle, ParametersHandle};
 pub(super) use self::state::{DefinitionState, is_identity};
 use super::bindings::exports::runtime::module::definition as wit;
@@ -34,26 +36,8 @@ use crate::model::kind::Unshown;
 /// Memory of a definition, in bytes: fixed, so that no result depends on the machine.
 pub const DEFINITION_MEMORY_BYTES: usize = 64 << 20;
 
-/// Stack of the thread that makes definition calls: room for 64 nested calls with their guest stacks.
-const LARGE_STACK_BYTES: usize = 256 << 20;
-
 /// What a host may allocate for values of one call, in bytes.
 pub(super) const HOSTCALL_BYTES: usize = 16 << 20;
-
-/// Runs `work` on a thread whose stack holds nested definition calls, and waits for it.
-///
-/// # Panics
-/// If `work` panics, or the thread cannot be made.
-pub fn on_large_stack<R: Send>(work: impl FnOnce() -> R + Send) -> R {
-    std::thread::scope(|scope| {
-        let builder = std::thread::Builder::new().name("definition".into()).stack_size(LARGE_STACK_BYTES);
-        let thread = builder.spawn_scoped(scope, work).expect("a thread can be made");
-        match thread.join() {
-            Ok(result) => result,
-            Err(panic) => std::panic::resume_unwind(panic),
-        }
-    })
-}
 
 /// The attributes of one declaration, as a definition reads them.
 pub trait Parameters {
@@ -177,6 +161,8 @@ pub struct Validated {
     pub footprint: Footprint,
     /// The rest.
     pub semantics: crate::model::catalog::Semantics,
+    /// Whether it does something only when it is refreshed.
+    pub only_refreshed: bool,
 }
 
 /// An order that a type derives.
@@ -188,6 +174,8 @@ pub struct DerivedEdge {
     pub dependent: ResourceId,
     /// Why: [`EdgeReason::Derived`] or [`EdgeReason::Action`].
     pub reason: EdgeReason,
+    /// How whoever writes the manifest does without it.
+    pub way_out: Option<String>,
 }
 
 /// What calls work on: one instance, and the limit of the call that is under way.
@@ -214,8 +202,8 @@ impl Module {
         store.limiter(|state| &mut state.limiter);
         store.set_hostcall_fuel(HOSTCALL_BYTES);
         clock::hold_to(&mut store, started + limit);
-        match self.definition().instantiate(&mut store) {
-            Ok(instance) => Ok(Call { guest: instance.runtime_module_definition().clone(), store, started, limit }),
+        match self.instantiate_definition(&mut store) {
+            Ok(guest) => Ok(Call { guest, store, started, limit }),
             Err(error) => {
                 let exceeded = store.data().limiter.exceeded().cloned();
                 Err(self.call_error(function, fault::classify(&error, exceeded, started, limit)))

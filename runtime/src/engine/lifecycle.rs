@@ -10,17 +10,16 @@ use std::time::{Duration, Instant};
 
 use host_functions::phase::Phase;
 use host_functions::{HostContext, HostView};
-use serde_json::Value as Json;
 use wasmtime::Store;
 use wasmtime::component::{ResourceAny, ResourceTable};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
-use super::bindings::ResourceType;
 use super::bindings::exports::runtime::module::lifecycle as wit;
 use super::error::{CallError, Fault};
 use super::limits::Limiter;
 use super::module::Module;
 use super::{clock, convert, fault};
+use crate::model::canonical::CanonicalJson;
 use crate::model::ids::ResourceId;
 
 pub use answers::{
@@ -90,7 +89,7 @@ impl WasiView for LifecycleState {
 pub struct Attempt {
     module: Module,
     store: Store<LifecycleState>,
-    guest: ResourceType,
+    guest: wit::Guest,
     work: Option<ResourceAny>,
     /// Whether that work deletes the object.
     deletes: bool,
@@ -150,7 +149,7 @@ impl Attempt {
     pub async fn capabilities(&mut self) -> Result<Vec<String>, AttemptError> {
         const FUNCTION: &str = "capabilities";
         self.prepare(FUNCTION, Phase::Inspect, None, &Reason::default())?;
-        let answer = self.guest.runtime_module_lifecycle().call_capabilities(&mut self.store).await;
+        let answer = self.guest.call_capabilities(&mut self.store).await;
         let offered = self.answer(FUNCTION, answer.map(Ok))?;
         if offered.len() > MAX_LIST {
             return Err(self.broken(FUNCTION, format!("{} capabilities, more than {MAX_LIST}", offered.len())).into());
@@ -162,10 +161,10 @@ impl Attempt {
     ///
     /// # Errors
     /// See [`AttemptError`].
-    pub async fn inspect_safety(&mut self, desired: &Json, reason: &Reason) -> Result<Safety, AttemptError> {
+    pub async fn inspect_safety(&mut self, desired: &CanonicalJson, reason: &Reason) -> Result<Safety, AttemptError> {
         const FUNCTION: &str = "inspect-safety";
         let (desired, context) = self.prepare(FUNCTION, Phase::Inspect, Some(desired), reason)?;
-        let guest = self.guest.runtime_module_lifecycle();
+        let guest = &self.guest;
         let answer = guest.call_inspect_safety(&mut self.store, &desired, &context).await;
         let safety = self.answer(FUNCTION, answer)?;
         let paths = safety.affected_paths;
@@ -186,7 +185,7 @@ impl Attempt {
     /// See [`AttemptError`].
     pub async fn composition_conflicts(
         &mut self,
-        group: &[(ResourceId, Json)],
+        group: &[(ResourceId, CanonicalJson)],
         within: Duration,
         reason: &Reason,
     ) -> Result<Vec<Conflict>, AttemptError> {
@@ -205,15 +204,18 @@ impl Attempt {
         self.host().set_deadline(started + limit);
     }
 
-    async fn ask_for_conflicts(&mut self, group: &[(ResourceId, Json)], reason: &Reason) -> Result<Vec<Conflict>, AttemptError> {
+    async fn ask_for_conflicts(
+        &mut self,
+        group: &[(ResourceId, CanonicalJson)],
+        reason: &Reason,
+    ) -> Result<Vec<Conflict>, AttemptError> {
         const FUNCTION: &str = "composition-conflicts";
         let (_, context) = self.prepare(FUNCTION, Phase::Inspect, None, reason)?;
         let mut declared = Vec::with_capacity(group.len());
         for (id, desired) in group {
-            let desired = convert::canonical(desired).map_err(|message| self.broken(FUNCTION, message))?;
-            declared.push(wit::Declared { id: convert::resource_id(id), desired });
+            declared.push(wit::Declared { id: convert::resource_id(id), desired: desired.text().to_owned() });
         }
-        let guest = self.guest.runtime_module_lifecycle();
+        let guest = &self.guest;
         let answer = guest.call_composition_conflicts(&mut self.store, &declared, &context).await;
         let conflicts = self.answer(FUNCTION, answer)?;
         let conflicts: Result<Vec<Conflict>, String> = conflicts.into_iter().take(MAX_LIST).map(translate::conflict).collect();
@@ -224,14 +226,14 @@ impl Attempt {
     ///
     /// # Errors
     /// See [`AttemptError`].
-    pub async fn check(&mut self, desired: &Json, reason: &Reason) -> Result<CheckResult, AttemptError> {
+    pub async fn check(&mut self, desired: &CanonicalJson, reason: &Reason) -> Result<CheckResult, AttemptError> {
         const FUNCTION: &str = "check";
         let (desired, context) = self.prepare(FUNCTION, Phase::Check, Some(desired), reason)?;
-        let guest = self.guest.runtime_module_lifecycle();
+        let guest = &self.guest;
         let answer = guest.call_check(&mut self.store, &desired, &context).await;
         match self.answer(FUNCTION, answer)? {
             wit::CheckResult::InSync(reading) => Ok(CheckResult::InSync(Reading {
-                observed: self.json(FUNCTION, reading.observed)?,
+                observed: self.kept(FUNCTION, reading.observed)?,
                 outputs: self.outputs(FUNCTION, reading.outputs)?,
                 refreshable: reading.refreshable,
             })),
@@ -259,7 +261,7 @@ impl Attempt {
         const FUNCTION: &str = "work.apply";
         let work = self.work(FUNCTION)?;
         let (_, context) = self.prepare(FUNCTION, Phase::Apply, None, reason)?;
-        let guest = self.guest.runtime_module_lifecycle();
+        let guest = &self.guest;
         let answer = guest.work().call_apply(&mut self.store, work, &context).await;
         let outcome = self.answer(FUNCTION, answer)?;
         let puts_out = !self.deletes;
@@ -274,10 +276,10 @@ impl Attempt {
         const FUNCTION: &str = "work.verify";
         let work = self.work(FUNCTION)?;
         let (_, context) = self.prepare(FUNCTION, Phase::Verify, None, reason)?;
-        let guest = self.guest.runtime_module_lifecycle();
+        let guest = &self.guest;
         let answer = guest.work().call_verify(&mut self.store, work, &context).await;
         match self.answer(FUNCTION, answer)? {
-            wit::Verification::Converged(observed) => Ok(Verification::Converged(self.json(FUNCTION, observed)?)),
+            wit::Verification::Converged(observed) => Ok(Verification::Converged(self.kept(FUNCTION, observed)?)),
             wit::Verification::NotConverged(changes) => Ok(Verification::NotConverged(self.changes(FUNCTION, changes)?)),
         }
     }
@@ -286,14 +288,19 @@ impl Attempt {
     ///
     /// # Errors
     /// See [`AttemptError`].
-    pub async fn recover(&mut self, desired: &Json, operation: &Interrupted, reason: &Reason) -> Result<(), AttemptError> {
+    pub async fn recover(
+        &mut self,
+        desired: &CanonicalJson,
+        operation: &Interrupted,
+        reason: &Reason,
+    ) -> Result<(), AttemptError> {
         const FUNCTION: &str = "recover-interrupted";
         let (desired, context) = self.prepare(FUNCTION, Phase::Recover, Some(desired), reason)?;
         let operation = wit::InterruptedOperation {
             staging_name: operation.staging_name.clone(),
             reason: translate::operation_reason(operation.reason),
         };
-        let guest = self.guest.runtime_module_lifecycle();
+        let guest = &self.guest;
         let answer = guest.call_recover_interrupted(&mut self.store, &desired, &operation, &context).await;
         self.answer(FUNCTION, answer)
     }
@@ -302,10 +309,10 @@ impl Attempt {
     ///
     /// # Errors
     /// See [`AttemptError`]; a call that did not return leaves an unknown outcome.
-    pub async fn refresh(&mut self, desired: &Json, reason: &Reason) -> Result<Outcome, AttemptError> {
+    pub async fn refresh(&mut self, desired: &CanonicalJson, reason: &Reason) -> Result<Outcome, AttemptError> {
         const FUNCTION: &str = "refresh";
         let (desired, context) = self.prepare(FUNCTION, Phase::Apply, Some(desired), reason)?;
-        let guest = self.guest.runtime_module_lifecycle();
+        let guest = &self.guest;
         let answer = guest.call_refresh(&mut self.store, &desired, &context).await;
         let outcome = self.answer(FUNCTION, answer)?;
         // A refresh leaves the outputs that the check has found.
@@ -316,10 +323,10 @@ impl Attempt {
     ///
     /// # Errors
     /// See [`AttemptError`].
-    pub async fn perform(&mut self, action: &str, desired: &Json, reason: &Reason) -> Result<Outcome, AttemptError> {
+    pub async fn perform(&mut self, action: &str, desired: &CanonicalJson, reason: &Reason) -> Result<Outcome, AttemptError> {
         const FUNCTION: &str = "perform";
         let (desired, context) = self.prepare(FUNCTION, Phase::Perform, Some(desired), reason)?;
-        let guest = self.guest.runtime_module_lifecycle();
+        let guest = &self.guest;
         let answer = guest.call_perform(&mut self.store, action, &desired, &context).await;
         let outcome = self.answer(FUNCTION, answer)?;
         self.outcome(FUNCTION, wit::Outcome { outputs: None, ..outcome }, false)
@@ -338,19 +345,15 @@ impl Attempt {
         &mut self,
         function: &'static str,
         phase: Phase,
-        desired: Option<&Json>,
+        desired: Option<&CanonicalJson>,
         reason: &Reason,
     ) -> Result<(String, wit::Context), CallError> {
         if self.over {
             return Err(self.broken(function, "the instance has failed and is not used again".into()));
         }
-        let texts = || -> Result<_, String> {
-            let desired = desired.map(convert::canonical).transpose()?.unwrap_or_default();
-            Ok((desired, translate::context(self.remaining(), reason)?))
-        };
-        let texts = texts().map_err(|message| self.broken(function, message))?;
+        let context = translate::context(self.remaining(), reason).map_err(|message| self.broken(function, message))?;
         self.store.data_mut().host.set_phase(phase);
-        Ok(texts)
+        Ok((desired.map(|desired| desired.text().to_owned()).unwrap_or_default(), context))
     }
 
     fn answer<R>(
@@ -378,9 +381,9 @@ impl Attempt {
         CallError { module: self.module.name(), function, fault: Fault::Answer { message } }
     }
 
-    fn json(&mut self, function: &'static str, text: Option<String>) -> Result<Option<Json>, CallError> {
-        let parsed = text.as_deref().map(convert::parse_json).transpose();
-        parsed.map_err(|message| self.broken(function, message))
+    /// What an answer wants kept for the next run.
+    fn kept(&mut self, function: &'static str, text: Option<String>) -> Result<Option<CanonicalJson>, CallError> {
+        text.map(convert::kept_json).transpose().map_err(|message| self.broken(function, message))
     }
 
     fn changes(&mut self, function: &'static str, from: Vec<wit::Change>) -> Result<Vec<GuestChange>, CallError> {

@@ -8,10 +8,10 @@ use wasmtime::ResourceLimiter;
 use super::error::Fault;
 
 /// Table elements that one instance may have: function tables of modules have some thousands.
-const TABLE_ELEMENTS: usize = 100_000;
+pub(super) const TABLE_ELEMENTS: usize = 100_000;
 
 /// Core instances, memories and tables of one component: one that is composed of many still has far fewer.
-const INSTANCES: usize = 64;
+pub(super) const INSTANCES: usize = 64;
 
 /// Counts what a store uses and refuses what is beyond.
 pub(super) struct Limiter {

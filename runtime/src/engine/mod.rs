@@ -5,6 +5,7 @@
 //! for a component behind a type, which an attempt of the type reaches as its [`backend`].
 //! The engine does not decide order, policy or what an answer means for a run.
 
+mod agreed;
 mod bindings;
 mod cache;
 mod clock;
@@ -17,6 +18,7 @@ mod footprint;
 mod lifecycle;
 mod limits;
 mod module;
+mod pool;
 mod provider;
 mod purity;
 mod registration;
@@ -27,10 +29,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use self::pool::PutBack;
+
+pub use agreed::Agreement;
 pub use compiler::{CompileLimits, Compiler, compiler};
+pub use convert::canonical_json;
 pub use definition::{
     AssetRequest, AssetSource, Child, Compiled, DEFINITION_MEMORY_BYTES, DerivedEdge, ParameterError, Parameters, Peer, Peers,
-    Validated, on_large_stack,
+    Validated, of_each_on_large_stacks, on_large_stack,
 };
 pub use error::{CallError, DefinitionError, Diagnostic, EngineError, Fault};
 pub use footprint::Footprint;
@@ -58,11 +64,21 @@ pub struct EngineOptions {
     pub definition_deadline: Duration,
     /// Where components that are not built in are compiled.
     pub compiler: Compiler,
+    /// The most attempts that are under way at once.
+    pub attempts: usize,
+    /// Whether what was found to agree is kept in the cache. A run that leaves no trace only reads there.
+    pub keeps_agreements: bool,
 }
 
 impl Default for EngineOptions {
     fn default() -> Self {
-        Self { cache: None, definition_deadline: Duration::from_secs(10), compiler: Compiler::default() }
+        Self {
+            cache: None,
+            definition_deadline: Duration::from_secs(10),
+            compiler: Compiler::default(),
+            attempts: 1,
+            keeps_agreements: false,
+        }
     }
 }
 
@@ -71,6 +87,8 @@ impl Default for EngineOptions {
 pub struct Engine {
     wasmtime: wasmtime::Engine,
     cache: Option<Arc<cache::CodeCache>>,
+    agreed: Option<Arc<agreed::Agreed>>,
+    keeps_agreements: bool,
     definition_deadline: Duration,
     compiler: Compiler,
 }
@@ -81,11 +99,44 @@ impl Engine {
     /// # Errors
     /// If wasmtime or the clock's thread does not start.
     pub fn new(options: EngineOptions) -> Result<Self, EngineError> {
-        let wasmtime = wasmtime::Engine::new(&configuration()).map_err(EngineError::Start)?;
+        let wasmtime = start(options.attempts).map_err(EngineError::Start)?;
         clock::start_ticking(wasmtime.weak()).map_err(|error| EngineError::Start(error.into()))?;
-        let cache = options.cache.and_then(|folder| cache::CodeCache::open(&folder, &wasmtime)).map(Arc::new);
-        Ok(Self { wasmtime, cache, definition_deadline: options.definition_deadline, compiler: options.compiler })
+        let cache = options.cache.as_deref().and_then(|folder| cache::CodeCache::open(folder, &wasmtime)).map(Arc::new);
+        let agreed = cache.as_ref().and_then(|cache| agreed::Agreed::open(cache.folder(), &wasmtime)).map(Arc::new);
+        let EngineOptions { definition_deadline, compiler, keeps_agreements, .. } = options;
+        Ok(Self { wasmtime, cache, agreed, keeps_agreements, definition_deadline, compiler })
     }
+
+    /// Has `recompute` find out whether a catalog and its components agree, unless it was found on this node before that they do.
+    ///
+    /// # Errors
+    /// Those of `recompute`.
+    pub fn once_agreed<E>(&self, agreement: &Agreement, recompute: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
+        if self.agreed.as_ref().is_some_and(|agreed| agreed.has(agreement)) {
+            return Ok(());
+        }
+        recompute()?;
+        if let Some(agreed) = self.agreed.as_ref().filter(|_| self.keeps_agreements) {
+            agreed.note(agreement);
+        }
+        Ok(())
+    }
+}
+
+/// With slots for instances, as good as the system has them; without where it does not give the addresses that they take.
+fn start(attempts: usize) -> wasmtime::Result<wasmtime::Engine> {
+    let mut config = configuration();
+    if watch::apply(&mut config) {
+        return wasmtime::Engine::new(&config);
+    }
+    for put_back in [PutBack::ByHand, PutBack::BySystem] {
+        pool::apply(&mut config, attempts, put_back);
+        match wasmtime::Engine::new(&config) {
+            Ok(engine) => return Ok(engine),
+            Err(error) => tracing::debug!(%error, ?put_back, "there are no such slots for instances"),
+        }
+    }
+    wasmtime::Engine::new(&configuration())
 }
 
 /// One configuration for both kinds of call, chosen so that a definition gives the same bytes everywhere.
@@ -99,6 +150,5 @@ fn configuration() -> wasmtime::Config {
         .wasm_memory64(false)
         .max_wasm_stack(WASM_STACK_BYTES)
         .async_stack_size(ASYNC_STACK_BYTES);
-    watch::apply(&mut config);
     config
 }

@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use wasmtime::component::{Component, HasSelf, Linker};
+use wasmtime::Store;
+use wasmtime::component::{Component, HasSelf, InstancePre, Linker};
 
+use super::bindings::ResourceTypePre;
+use super::bindings::exports::runtime::module::{definition, lifecycle};
 use super::bindings::runtime::module::{catalog_view, parameters};
-use super::bindings::{ResourceType, ResourceTypePre};
 use super::definition::DefinitionState;
 use super::error::EngineError;
 use super::lifecycle::LifecycleState;
@@ -47,9 +49,15 @@ struct Inner {
     wasmtime: wasmtime::Engine,
     digest: ComponentDigest,
     description: Description,
-    definition: ResourceTypePre<DefinitionState>,
-    lifecycle: ResourceTypePre<LifecycleState>,
+    definition: Half<DefinitionState, definition::GuestIndices>,
+    lifecycle: Half<LifecycleState, lifecycle::GuestIndices>,
     definition_deadline: Duration,
+}
+
+/// A component, ready to be made an instance of which one of the two interfaces is called. The functions of the other are not looked up each time.
+struct Half<State: 'static, Indices> {
+    instance: InstancePre<State>,
+    indices: Indices,
 }
 
 impl Engine {
@@ -119,23 +127,30 @@ impl Engine {
         Ok(component)
     }
 
-    fn link_definition(&self, component: &Component) -> wasmtime::Result<ResourceTypePre<DefinitionState>> {
+    fn link_definition(&self, component: &Component) -> wasmtime::Result<Half<DefinitionState, definition::GuestIndices>> {
         let mut linker = Linker::new(&self.wasmtime);
         parameters::add_to_linker::<_, HasSelf<_>>(&mut linker, |state: &mut DefinitionState| state)?;
         catalog_view::add_to_linker::<_, HasSelf<_>>(&mut linker, |state: &mut DefinitionState| state)?;
         purity::trap_other_imports(&mut linker, component, &DEFINITION_IMPORTS.into())?;
-        ResourceTypePre::new(linker.instantiate_pre(component)?)
+        let instance = of_the_world(linker.instantiate_pre(component)?)?;
+        Ok(Half { indices: definition::GuestIndices::new(&instance)?, instance })
     }
 
-    fn link_lifecycle(&self, component: &Component) -> wasmtime::Result<ResourceTypePre<LifecycleState>> {
+    fn link_lifecycle(&self, component: &Component) -> wasmtime::Result<Half<LifecycleState, lifecycle::GuestIndices>> {
         let mut linker = Linker::new(&self.wasmtime);
         host_functions::add_to_linker(&mut linker)?;
         wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
         let names = host_imports(component, &DEFINITION_IMPORTS);
         let linked: BTreeSet<&str> = names.iter().map(String::as_str).collect();
         purity::trap_other_imports(&mut linker, component, &linked)?;
-        ResourceTypePre::new(linker.instantiate_pre(component)?)
+        let instance = of_the_world(linker.instantiate_pre(component)?)?;
+        Ok(Half { indices: lifecycle::GuestIndices::new(&instance)?, instance })
     }
+}
+
+/// The same, which exports all that the world wants.
+fn of_the_world<State: 'static>(instance: InstancePre<State>) -> wasmtime::Result<InstancePre<State>> {
+    ResourceTypePre::new(instance).map(|found| found.instance_pre().clone())
 }
 
 /// The imports of a component but those of its pure half.
@@ -197,16 +212,20 @@ impl Module {
         &self.0.wasmtime
     }
 
-    pub(super) fn definition(&self) -> &ResourceTypePre<DefinitionState> {
-        &self.0.definition
+    /// A new instance for calls of its pure half.
+    pub(super) fn instantiate_definition(&self, store: &mut Store<DefinitionState>) -> wasmtime::Result<definition::Guest> {
+        let instance = self.0.definition.instance.instantiate(&mut *store)?;
+        self.0.definition.indices.load(store, &instance)
     }
 
     pub(super) fn definition_deadline(&self) -> Duration {
         self.0.definition_deadline
     }
 
-    pub(super) async fn instantiate(&self, store: &mut wasmtime::Store<LifecycleState>) -> wasmtime::Result<ResourceType> {
-        self.0.lifecycle.instantiate_async(store).await
+    /// A new instance for one attempt.
+    pub(super) async fn instantiate(&self, store: &mut Store<LifecycleState>) -> wasmtime::Result<lifecycle::Guest> {
+        let instance = self.0.lifecycle.instance.instantiate_async(&mut *store).await?;
+        self.0.lifecycle.indices.load(store, &instance)
     }
 }
 

@@ -18,12 +18,12 @@ pub fn watch_memories(watch: MemoryWatch) {
     let _ = WATCH.set(watch);
 }
 
-/// Puts the watch into `config`, if there is one.
-pub(super) fn apply(config: &mut Config) {
-    if let Some(watch) = WATCH.get() {
-        config.memory_reservation(0).memory_guard_size(0).memory_reservation_for_growth(0).memory_init_cow(false);
-        config.with_host_memory(Arc::new(Creator(Arc::clone(watch))));
-    }
+/// Puts the watch into `config`, and says whether there is one.
+pub(super) fn apply(config: &mut Config) -> bool {
+    let Some(watch) = WATCH.get() else { return false };
+    config.memory_reservation(0).memory_guard_size(0).memory_reservation_for_growth(0).memory_init_cow(false);
+    config.with_host_memory(Arc::new(Creator(Arc::clone(watch))));
+    true
 }
 
 struct Creator(MemoryWatch);

@@ -35,6 +35,11 @@ impl Reader<'_> {
         let tries = self.constant_as(&found, "tries", "a whole number from 1", |json| u32::try_from(json.as_u64()?).ok());
         let sleep = self.duration(&found, "sleep");
         let timeout = self.duration(&found, "timeout");
+        if let (Some(sleep), false) = (found.attributes.get("sleep"), found.attributes.contains_key("tries")) {
+            let place = self.place(sleep.key.span());
+            let error = self.error(&place, "`sleep` has no effect on a check that is tried once");
+            error.hint = Some("say with `tries` how often it is tried, or leave it out".to_owned());
+        }
         let (command, place) = command?;
         let health = Health {
             command,

@@ -1,6 +1,7 @@
 //! What a module says about its resource type: attribute descriptors, vocabulary, capabilities, selectors.
 
 mod attribute_type;
+mod text_form;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -9,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 pub use self::attribute_type::{AttributeType, TypeError, holds_reserved_key, is_secret_slot};
+pub use self::text_form::TextForm;
 use super::ids::TypeName;
 use super::kind::Unshown;
 

@@ -7,6 +7,7 @@ pub mod health;
 
 pub mod asset;
 pub mod attribute_path;
+pub mod canonical;
 pub mod catalog;
 pub mod description;
 pub mod digest;

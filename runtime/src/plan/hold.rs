@@ -45,7 +45,7 @@ fn actions(sources: &Sources, resource: &Resource, prerequisites: &[String]) -> 
 /// With its desired state known its module may derive no order that the catalog does not have. One less does no harm.
 fn derived(sources: &Sources, resource: &Resource, desired: &Json) -> Result<(), String> {
     let module = &sources.module(&resource.id).module;
-    let derived = sources.relations.of(&resource.id, module, Some(desired)).map_err(|error| told(&error))?;
+    let derived = sources.relations().of(&resource.id, module, Some(desired)).map_err(|error| told(&error))?;
     let edges = &sources.catalog.edges;
     let is_known = |edge: &Edge| edges.binary_search_by(|known| known.key().cmp(&edge.key())).is_ok();
     match derived.into_iter().find(|edge| !is_known(edge)) {

@@ -1,7 +1,7 @@
 //! What settling works with, in admission and at a turn alike: the catalog, its modules, this node's facts, what others put out.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use host_functions::facts::Facts;
 
@@ -16,8 +16,8 @@ use crate::relations::Relations;
 /// What all settling of a run works with.
 pub(super) struct Sources {
     pub(super) catalog: Arc<Catalog>,
-    /// The catalog as modules see it when they derive orders.
-    pub(super) relations: Relations,
+    /// The catalog as modules see it when they derive orders; made where something was compiled on this node.
+    relations: OnceLock<Relations>,
     /// What others have put out so far.
     pub(super) outputs: Outputs,
     places: BTreeMap<ResourceId, usize>,
@@ -47,7 +47,7 @@ impl Sources {
             actions.entry(edge.dependent.clone()).or_default().push(edge.clone());
         }
         Self {
-            relations: Relations::new(&catalog.resources),
+            relations: OnceLock::new(),
             places: catalog.resources.iter().enumerate().map(|(place, resource)| (resource.id.clone(), place)).collect(),
             modules: admitted.modules.clone(),
             providers: admitted.providers.clone(),
@@ -59,6 +59,11 @@ impl Sources {
             secrets,
             actions,
         }
+    }
+
+    /// The catalog as modules see it when they derive orders.
+    pub(super) fn relations(&self) -> &Relations {
+        self.relations.get_or_init(|| Relations::new(&self.catalog.resources))
     }
 
     /// The module that serves a resource of the catalog.

@@ -26,8 +26,9 @@ use host_functions::facts::Facts;
 use host_functions::grant::{Ask, Grant};
 
 use crate::bundle::Bundle;
-use crate::engine::{Engine, Module, Provider};
+use crate::engine::{Agreement, Engine, Module, Provider};
 use crate::model::catalog::Catalog;
+use crate::model::digest::ComponentDigest;
 use crate::model::ids::{ProviderName, TypeName};
 use crate::model::report::{Note, Severity};
 use crate::policy::{Policy, SecretReaders};
@@ -68,7 +69,7 @@ pub struct AdmittedProvider {
     /// What policy grants.
     pub grant: Arc<Grant>,
     /// What it asks for.
-    pub asks: Vec<Ask>,
+    pub asks: Arc<Vec<Ask>>,
 }
 
 /// A module that this node lets run.
@@ -79,13 +80,13 @@ pub struct AdmittedModule {
     /// What policy grants.
     pub grant: Arc<Grant>,
     /// What the module asks for.
-    pub asks: Vec<Ask>,
+    pub asks: Arc<Vec<Ask>>,
 }
 
 /// Takes `bundle` in on a node with these `facts`.
 ///
-/// In this order: the catalog's own rules; policy for every component; loading; every module's view of every resource; the facts that
-/// the controller took for granted. Runs definitions, so it blocks.
+/// In this order: the catalog's own rules; policy for every component; loading; every module's view of every resource, unless it was asked about these
+/// very bytes before; the facts that the controller took for granted. Runs definitions, so it blocks.
 ///
 /// # Errors
 /// See [`ReceiptError`]; nothing has changed.
@@ -101,12 +102,19 @@ pub fn admit(bundle: Bundle, policy: &Policy, engine: &Engine, facts: &Facts) ->
     let policy_record = record::text(&catalog, &granted, &of_providers.granted, &secret_readers);
     let modules = modules::load(&bundle, &catalog, granted, engine)?;
     let providers = providers::load(&bundle, &catalog, of_providers.granted, engine)?;
-    recompute::check(&catalog, &modules, &providers)?;
+    let agreement = Agreement::new(bundle.digest(), asked(&modules, &providers));
+    engine.once_agreed(&agreement, || recompute::check(&catalog, &modules, &providers))?;
     target::check(&catalog.target_facts, facts)?;
     let mut notes = of_providers.notes;
     notes.extend(unused_rows(&catalog, policy));
     let statements = providers::statements(&catalog, policy);
     Ok(Admitted { bundle, catalog, modules, providers, statements, secret_readers, policy: policy_record, notes })
+}
+
+/// The components that are asked whether they agree with the catalog: those that may run here.
+fn asked(modules: &BTreeMap<TypeName, AdmittedModule>, providers: &AdmittedProviders) -> Vec<ComponentDigest> {
+    let providers = providers.values().flat_map(BTreeMap::values).map(|admitted| admitted.provider.digest());
+    modules.values().map(|admitted| admitted.module.digest()).chain(providers).collect()
 }
 
 fn unused_rows(catalog: &Catalog, policy: &Policy) -> Vec<Note> {

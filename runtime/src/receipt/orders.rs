@@ -6,7 +6,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{AdmittedModule, ReceiptError};
-use crate::engine::on_large_stack;
 use crate::model::catalog::{Catalog, Edge, EdgeReason, Resource, State};
 use crate::model::expression::{Expression, Kind};
 use crate::model::ids::{ResourceId, TypeName};
@@ -66,18 +65,14 @@ type Modules = BTreeMap<TypeName, AdmittedModule>;
 /// # Errors
 /// With the first that differs.
 pub(super) fn check_derived(catalog: &Catalog, modules: &Modules) -> Result<(), ReceiptError> {
-    let (edges, errors) = on_large_stack(|| {
-        let relations = Relations::new(&catalog.resources);
-        let (edges, errors) = relations.derive(|id| &modules[&id.type_name].module);
-        (edges.into_sorted(), errors)
-    });
+    let (edges, errors) = Relations::new(&catalog.resources).derive(|id| &modules[&id.type_name].module);
     if let Some(error) = errors.into_iter().next() {
         return Err(match error {
             RelationError::Definition { deriving, source } => ReceiptError::Definition { resource: deriving, source },
             error => ReceiptError::Order(OrderError::Relation(error)),
         });
     }
-    let derived: BTreeSet<Edge> = edges.into_iter().collect();
+    let derived: BTreeSet<Edge> = edges.into_sorted().into_iter().collect();
     let said: BTreeSet<Edge> = catalog.edges.iter().filter(|edge| edge.reason.is_derived()).cloned().collect();
     match difference(&derived, &said) {
         Some(error) => Err(ReceiptError::Order(error)),

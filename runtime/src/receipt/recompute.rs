@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::{AdmittedModule, AdmittedProviders, ReceiptError, deferred, orders, providers};
-use crate::engine::{Validated, on_large_stack};
+use crate::engine::{Validated, of_each_on_large_stacks};
 use crate::model::catalog::{Catalog, Resource, Semantics, State};
 use crate::model::ids::TypeName;
 
@@ -19,7 +19,7 @@ pub(super) fn check(catalog: &Catalog, modules: &Modules, of_types: &AdmittedPro
         check_state(resource, modules)?;
         providers::check(resource, of_types)
     };
-    on_large_stack(|| catalog.resources.iter().try_for_each(check_one))?;
+    of_each_on_large_stacks(&catalog.resources, check_one)?;
     orders::check_subscriptions(catalog)?;
     orders::check_reads(catalog, modules)?;
     orders::check_derived(catalog, modules)

@@ -11,7 +11,21 @@ pub fn resource_record(resource: &ResourceReport) -> Json {
 
 /// The whole report but for its resources, which went before, and the summary.
 pub fn conclusion(report: &Report) -> Json {
-    let mut parts = to_json(report);
+    // A report of many resources is large: it is not made JSON only to be thrown away.
+    let rest = Report {
+        report_version: report.report_version,
+        run: report.run.clone(),
+        mode: report.mode,
+        owner: report.owner.clone(),
+        serial: report.serial,
+        bundle: report.bundle,
+        modules: report.modules.clone(),
+        started: report.started.clone(),
+        ended: report.ended.clone(),
+        notes: report.notes.clone(),
+        resources: Vec::new(),
+    };
+    let mut parts = to_json(&rest);
     if let Some(map) = parts.as_object_mut() {
         map.remove("resources");
         map.insert("summary".to_owned(), json!(report.summary()));

@@ -1,8 +1,9 @@
 //! The controller's half of the pipeline: a manifest and its modules to a bundle.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::error::RunError;
 use super::modules::load_modules;
@@ -12,7 +13,7 @@ use crate::bundle::{self, AssetContent, AssetFile, AssetSource, SALT_BYTES, Secr
 use crate::compile::{self, Asset, Compiled, Content, Sources};
 use crate::engine::{Engine, EngineOptions};
 use crate::language::diagnostic::{Diagnostic, Diagnostics};
-use crate::manifest::{self, Files, Folder, Inputs};
+use crate::manifest::{self, FileError, Files, Folder, Inputs};
 use crate::model::catalog::State;
 use crate::model::digest::{AssetDigest, BundleDigest, ComponentDigest};
 
@@ -22,6 +23,8 @@ pub(super) struct Packed {
     catalog: Vec<u8>,
     components: BTreeMap<ComponentDigest, Vec<u8>>,
     secrets: Option<SecretLayer>,
+    /// Files beside the manifest that its expressions read.
+    read: BTreeSet<PathBuf>,
     /// Fetched sources may lie in a folder that goes with it.
     _acquire: Arc<dyn Acquire>,
 }
@@ -42,7 +45,7 @@ pub(super) fn compile(request: &CompileRequest, progress: Arc<dyn Progress>) -> 
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
         _ => PathBuf::from("."),
     };
-    let files = Folder::open(&folder).map_err(|source| RunError::Input { path: folder.clone(), source })?;
+    let files = Arc::new(Noting::open(&folder)?);
     let acquire = acquirer(request, &folder, progress)?;
     let facts = request.target_facts.as_deref().map(read_facts).transpose()?;
     let inputs = inputs(request)?;
@@ -50,7 +53,7 @@ pub(super) fn compile(request: &CompileRequest, progress: Arc<dyn Progress>) -> 
     let sources = Sources {
         inputs: &inputs,
         facts: facts.as_ref(),
-        files: Arc::new(files) as Arc<dyn Files>,
+        files: Arc::clone(&files) as Arc<dyn Files>,
         acquire: Arc::clone(&acquire),
         modules: &modules_by_type,
         providers: &modules.providers,
@@ -60,7 +63,45 @@ pub(super) fn compile(request: &CompileRequest, progress: Arc<dyn Progress>) -> 
     let used: BTreeSet<ComponentDigest> = compiled.catalog.components().iter().map(|(_, module)| module.component).collect();
     let components = modules.bytes.into_iter().filter(|(digest, _)| used.contains(digest)).collect();
     let secrets = SecretLayer::new(&compiled.secrets, random_salt());
-    Ok(Packed { compiled, catalog, components, secrets, _acquire: acquire })
+    Ok(Packed { compiled, catalog, components, secrets, read: files.noted(), _acquire: acquire })
+}
+
+/// The files beside a manifest, and which of them were read.
+struct Noting {
+    folder: Folder,
+    path: PathBuf,
+    read: Mutex<BTreeSet<PathBuf>>,
+}
+
+impl Noting {
+    fn open(path: &Path) -> Result<Self, RunError> {
+        let folder = Folder::open(path).map_err(|source| RunError::Input { path: path.to_owned(), source })?;
+        Ok(Self { folder, path: path.to_owned(), read: Mutex::default() })
+    }
+
+    fn note(&self, path: &str) {
+        self.read.lock().unwrap_or_else(PoisonError::into_inner).insert(self.path.join(path));
+    }
+
+    fn noted(&self) -> BTreeSet<PathBuf> {
+        self.read.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Files for Noting {
+    fn read(&self, path: &str) -> Result<Vec<u8>, FileError> {
+        self.note(path);
+        self.folder.read(path)
+    }
+
+    fn open(&self, path: &str) -> Result<Box<dyn Read + Send>, FileError> {
+        self.note(path);
+        self.folder.open(path)
+    }
+
+    fn exists(&self, path: &str) -> Result<bool, FileError> {
+        self.folder.exists(path)
+    }
 }
 
 /// Fresh for each bundle with secrets; a bundle without has no use for it and stays reproducible.
@@ -102,7 +143,6 @@ const MAX_INPUT: u64 = 64 << 20;
 
 #[expect(clippy::disallowed_methods, reason = "inputs that the command line names")]
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, RunError> {
-    use std::io::Read as _;
     let failed = |source| RunError::Input { path: path.to_owned(), source };
     let mut bytes = Vec::new();
     let file = std::fs::File::open(path).map_err(failed)?;
@@ -114,10 +154,28 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, RunError> {
 }
 
 pub(super) fn read_text(path: &Path) -> Result<String, RunError> {
-    String::from_utf8(read(path)?).map_err(|_| RunError::InputNotText { path: path.to_owned() })
+    let path_of = || path.to_owned();
+    String::from_utf8(read(path)?).map_err(|error| match bundle::looks_like_one(error.as_bytes()) {
+        true => RunError::InputIsBundle { path: path_of() },
+        false => RunError::InputNotText { path: path_of() },
+    })
 }
 
 impl Packed {
+    /// Refuses an output that is one of the files that the bundle is made from, beside those that the command line names.
+    #[expect(clippy::disallowed_methods, reason = "a path may lead to a file by another name")]
+    pub(super) fn check_output(&self, output: &Path) -> Result<(), RunError> {
+        let Ok(output) = output.canonicalize() else { return Ok(()) };
+        let stored = self.compiled.assets.values().filter_map(|asset| match &asset.content {
+            Content::Stored(stored) => Some(&stored.path),
+            Content::Bytes(_) => None,
+        });
+        match stored.chain(&self.read).find(|path| path.canonicalize().is_ok_and(|path| path == output)) {
+            Some(path) => Err(RunError::OutputIsSource { path: path.clone() }),
+            None => Ok(()),
+        }
+    }
+
     pub(super) fn write(&self, output: &Path) -> Result<Measured, RunError> {
         let measured = self.measure()?;
         bundle::write(output, &self.catalog, &self.component_list(), &self.asset_list(), self.secrets.as_ref())?;

@@ -9,12 +9,14 @@ use crate::engine::{Conflict, EngineError};
 use crate::journal::JournalError;
 use crate::language::diagnostic::Diagnostics;
 use crate::language::suggest;
+use crate::model::catalog::Claim;
 use crate::model::ids::{OwnerName, RunId};
+use crate::model::key::escape;
 use crate::model::report::REPORT_VERSION;
 use crate::policy::PolicyError;
 use crate::receipt::ReceiptError;
 use crate::secrets::SecretError;
-use crate::store::{Conflicts, StoreError};
+use crate::store::{Conflicts, Holding, Object, StoreError};
 
 /// What kind of error it is; [`crate::cli`] has the exit code of each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +64,12 @@ pub enum RunError {
     /// A file named on the command line is not text.
     #[error("`{}` is not UTF-8 text", path.display())]
     InputNotText {
+        /// Which file.
+        path: std::path::PathBuf,
+    },
+    /// A file named on the command line is a bundle where text is wanted.
+    #[error("`{}` is a bundle, and text is wanted here", path.display())]
+    InputIsBundle {
         /// Which file.
         path: std::path::PathBuf,
     },
@@ -149,10 +157,10 @@ pub enum RunError {
     #[error("{}", conflicts(.0))]
     Conflicts(Vec<Conflict>),
     /// No such run is on record.
-    #[error("{}", no_run(wanted.as_deref()))]
+    #[error("no run on record begins with `{wanted}`")]
     NoRun {
-        /// How the id was to begin; none for the newest.
-        wanted: Option<String>,
+        /// How the id was to begin.
+        wanted: String,
     },
     /// More than one run could be meant.
     #[error("more than one run begins with `{wanted}`: {}", listed(runs))]
@@ -187,6 +195,24 @@ pub enum RunError {
         /// Who is on record.
         known: Vec<OwnerName>,
     },
+    /// An object that the owner does not hold, and has not given up before.
+    #[error("`{owner}` does not hold the {} `{}`{}", escape(&object.domain), object.key, held(held_by))]
+    UnknownObject {
+        /// Who was to give it up.
+        owner: OwnerName,
+        /// What was to be given up.
+        object: Object,
+        /// What the owner does hold.
+        holds: Vec<Claim>,
+        /// Who holds the object.
+        held_by: Vec<Holding>,
+    },
+    /// The bundle would take the place of a file that it is made from.
+    #[error("the bundle would take the place of `{}`, which it is made from", path.display())]
+    OutputIsSource {
+        /// Which file.
+        path: std::path::PathBuf,
+    },
     /// A thread could not be started.
     #[error("a thread could not be started")]
     Thread(#[source] std::io::Error),
@@ -209,11 +235,17 @@ fn conflicts(found: &[Conflict]) -> String {
     told.collect::<Vec<_>>().join("\n")
 }
 
-fn no_run(wanted: Option<&str>) -> String {
-    match wanted {
-        Some(beginning) => format!("no run on record begins with `{beginning}`"),
-        None => "no run is on record here".to_owned(),
-    }
+fn held(by: &[Holding]) -> String {
+    let holders = by.iter().map(|holding| format!("`{}` of `{}`", holding.held.resource, holding.owner));
+    let holders = holders.collect::<Vec<_>>().join(", ");
+    if holders.is_empty() { holders } else { format!(": it is held by {holders}") }
+}
+
+/// Objects as the command line takes them.
+fn objects(claims: &[Claim]) -> Vec<String> {
+    let mut objects: Vec<String> = claims.iter().map(|claim| format!("{}:{}", escape(&claim.domain), claim.key)).collect();
+    objects.dedup();
+    objects
 }
 
 fn listed(names: &[impl fmt::Display]) -> String {
@@ -229,11 +261,14 @@ impl RunError {
             | Self::Reserved { .. }
             | Self::NoRun { .. }
             | Self::SeveralRuns { .. }
-            | Self::UnknownOwner { .. } => ErrorKind::Usage,
+            | Self::UnknownOwner { .. }
+            | Self::UnknownObject { .. }
+            | Self::OutputIsSource { .. } => ErrorKind::Usage,
             Self::Input { .. } | Self::Sources(_) | Self::Policy(PolicyError::Io { .. }) => ErrorKind::Io,
             Self::Manifest(_)
             | Self::InputTooLarge { .. }
             | Self::InputNotText { .. }
+            | Self::InputIsBundle { .. }
             | Self::Facts { .. }
             | Self::Catalog { .. }
             | Self::Module { .. }
@@ -263,6 +298,7 @@ impl RunError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Bundle(error) => error.hint(),
+            Self::Write(error) => error.hint(),
             Self::Receipt(error) => error.hint(),
             Self::Policy(error) => error.hint(),
             Self::Secret(error) => error.hint(),
@@ -270,10 +306,18 @@ impl RunError {
             Self::Claims(_) => Some(
                 "let one manifest manage the object, make both declare it alike, or `runtime release` it from its holder".into(),
             ),
-            Self::NoRun { wanted: Some(_) } => Some("`runtime history` lists the runs".into()),
+            Self::NoRun { .. } => Some("`runtime history` lists the runs".into()),
             Self::SeveralRuns { .. } => Some("give more of its id".into()),
             Self::OtherReport { .. } => Some("read it with the version of this program that wrote it".into()),
             Self::UnknownOwner { owner, known } => suggest::one_of(owner.as_str(), known.iter().map(OwnerName::as_str)),
+            Self::InputIsBundle { .. } => {
+                Some("`runtime inspect` shows a bundle, `plan` and `apply` take one; `compile` makes one of a manifest".into())
+            }
+            Self::UnknownObject { object, holds, .. } => {
+                let (wanted, holds) = (format!("{}:{}", object.domain, object.key), objects(holds));
+                suggest::one_of(&wanted, holds.iter().map(String::as_str)).or_else(|| Some("it holds nothing here".into()))
+            }
+            Self::OutputIsSource { .. } => Some("give another file with `--output`".into()),
             Self::NoBundle => Some("name the bundle to apply".into()),
             Self::Reserved { .. } => Some("give the module a name of its own".into()),
             Self::OtherType { serves, .. } => Some(format!("write `--module {serves}=…`")),

@@ -43,11 +43,17 @@ impl Site {
             Some(path) => Policy::load(path)?,
             None => Policy::default(),
         };
+        let options = EngineOptions {
+            cache: request.cache.clone(),
+            attempts: request.parallelism,
+            keeps_agreements: request.mode == RunMode::Apply,
+            ..EngineOptions::default()
+        };
         Ok(Self {
             node: Arc::new(Node::open(&request.root, &protected)?),
-            engine: Engine::new(EngineOptions { cache: request.cache.clone(), ..EngineOptions::default() })?,
+            engine: Engine::new(options)?,
             policy,
-            runtime: tokio_runtime(request.parallelism)?,
+            runtime: tokio_runtime()?,
         })
     }
 
@@ -78,7 +84,7 @@ pub(super) fn look(request: &NodeRequest, observer: &dyn Observer) -> Result<Rep
     let on_record = OnRecord { recorded, unresolved, obligations, spent: BTreeMap::new(), key };
     let mut run = run(&admitted, &plan, &site, RunMode::Noop, on_record);
     run.health_only = request.health_only;
-    let resources = site.runtime.block_on(walk(run, &admitted, plan, request, observer))?;
+    let resources = walk(run, &admitted, plan, &site, request, observer)?;
     Ok(report(admitted, None, RunMode::Noop, started, resources))
 }
 
@@ -188,7 +194,7 @@ fn walk_on_record(
         Err(error) => return (None, Err(RunError::Thread(error))),
     };
     run.journal = Some(journal.handle());
-    let walked = site.runtime.block_on(walk(run, admitted, plan, request, observer));
+    let walked = walk(run, admitted, plan, site, request, observer);
     match journal.finish() {
         Ok(store) => (Some(store), walked),
         Err(error) => (None, Err(walked.err().unwrap_or(error.into()))),
@@ -296,17 +302,18 @@ fn run(admitted: &Admitted, plan: &Plan, site: &Site, mode: RunMode, on_record: 
     }
 }
 
-async fn walk(
+fn walk(
     run: Run,
     admitted: &Admitted,
     plan: Plan,
+    site: &Site,
     request: &NodeRequest,
     observer: &dyn Observer,
 ) -> Result<Vec<ResourceReport>, RunError> {
     let pace = Pace { parallelism: request.parallelism, fail_fast: request.fail_fast };
     let left_over = undeclared(admitted, &run.unresolved);
     observer.begun(plan.resources.len() + left_over.len());
-    let mut resources = apply::walk(&Arc::new(run), &admitted.catalog, plan, pace, observer).await?;
+    let mut resources = apply::walk(&Arc::new(run), &admitted.catalog, plan, pace, observer, site.runtime.handle())?;
     left_over.iter().for_each(|report| observer.resource(report));
     resources.extend(left_over);
     Ok(resources)
@@ -326,7 +333,7 @@ impl Claims {
                 Planned::Ready(ready) => claims.taken.push(Claimed {
                     resource: ready.id.clone(),
                     claims: ready.claims.clone(),
-                    desired: Some(DesiredDigest::of(ready.managed_text.as_bytes())),
+                    desired: Some(DesiredDigest::of(ready.managed.text().as_bytes())),
                     component: ready.module.digest(),
                 }),
                 Planned::Ended(report) if matches!(report.outcome, Outcome::Skipped | Outcome::NoProvider) => {
@@ -398,8 +405,9 @@ fn location(request: &NodeRequest) -> Location {
     Location { folder: request.state_dir.clone(), root: request.root.clone() }
 }
 
-fn tokio_runtime(parallelism: usize) -> Result<tokio::runtime::Runtime, RunError> {
+/// What attempts wait with. They run on threads of the walk.
+fn tokio_runtime() -> Result<tokio::runtime::Runtime, RunError> {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
-    builder.worker_threads(2).max_blocking_threads(parallelism.max(1) + 8).enable_time();
+    builder.worker_threads(1).enable_time();
     builder.build().map_err(RunError::Thread)
 }

@@ -90,32 +90,33 @@ pub fn history(request: &StateRequest, owner: Option<&OwnerName>, limit: u32) ->
     Ok(History { runs, has_older })
 }
 
-/// The run whose id begins with `wanted`; the newest, if nothing is wanted.
+/// The run whose id begins with `wanted`; the newest, if nothing is wanted, and none if there is none.
 ///
 /// # Errors
 /// [`RunError::NoRun`], [`RunError::SeveralRuns`]; if the state or the report cannot be used.
-pub fn show(request: &StateRequest, wanted: Option<&str>) -> Result<RunOnRecord, RunError> {
+pub fn show(request: &StateRequest, wanted: Option<&str>) -> Result<Option<RunOnRecord>, RunError> {
     let snapshot = request.look()?;
     let view = snapshot.view();
-    let record = find(view, wanted)?;
+    let Some(record) = find(view, wanted)? else { return Ok(None) };
     let report = view.report(&record.run)?.map(|text| read_report(&record.run, &text)).transpose()?;
     let entries = view.entries(&record.run)?;
     let of_run = |open: OpenIntent| (open.run == record.run).then_some(open.resource);
     let open = view.open_intents(None)?.into_iter().filter_map(of_run).collect();
-    Ok(RunOnRecord { record, report, entries, open })
+    Ok(Some(RunOnRecord { record, report, entries, open }))
 }
 
-fn find(view: &View, wanted: Option<&str>) -> Result<RunRecord, RunError> {
+fn find(view: &View, wanted: Option<&str>) -> Result<Option<RunRecord>, RunError> {
+    let Some(wanted) = wanted else { return Ok(view.runs(None, 1)?.pop()) };
     // As many as a message can name.
-    let mut found = match wanted {
-        Some(beginning) => view.runs_called(beginning, 4)?,
-        None => view.runs(None, 1)?,
-    };
+    let mut found = view.runs_called(wanted, 4)?;
     if found.len() > 1 {
         let runs = found.into_iter().map(|record| record.run).collect();
-        return Err(RunError::SeveralRuns { wanted: wanted.unwrap_or_default().to_owned(), runs });
+        return Err(RunError::SeveralRuns { wanted: wanted.to_owned(), runs });
     }
-    found.pop().ok_or_else(|| RunError::NoRun { wanted: wanted.map(str::to_owned) })
+    match found.pop() {
+        Some(record) => Ok(Some(record)),
+        None => Err(RunError::NoRun { wanted: wanted.to_owned() }),
+    }
 }
 
 /// Reads a report of our version; of another it says so, whatever else it holds.
@@ -135,7 +136,8 @@ fn read_report(run: &RunId, text: &str) -> Result<Report, RunError> {
 /// Gives up claims of an owner, or says what that would be.
 ///
 /// # Errors
-/// If a run holds the lock, an intent of what would be given up is open, nobody knows the owner, or the state cannot be used.
+/// If a run holds the lock, an intent of what would be given up is open, nobody knows the owner, the owner neither holds the object nor has given it
+/// up by hand before, or the state cannot be used.
 pub fn release(request: &ReleaseRequest) -> Result<ReleaseSummary, RunError> {
     let ReleaseRequest { state, owner, object, noop } = request;
     if *noop {
@@ -153,7 +155,7 @@ pub fn release(request: &ReleaseRequest) -> Result<ReleaseSummary, RunError> {
     summary(store.view(), request, run, released)
 }
 
-/// Where nothing was there to be given up, that may be since the owner is not who was meant.
+/// Where nothing was there to be given up, that may be since the owner, or the object, is not what was meant.
 fn summary(view: &View, request: &ReleaseRequest, run: Option<RunId>, released: Released) -> Result<ReleaseSummary, RunError> {
     if !released.is_empty() {
         return Ok(ReleaseSummary { run, released, held_by: Vec::new() });
@@ -162,10 +164,13 @@ fn summary(view: &View, request: &ReleaseRequest, run: Option<RunId>, released: 
     if !known.contains(&request.owner) {
         return Err(RunError::UnknownOwner { owner: request.owner.clone(), known });
     }
-    let held_by = match &request.object {
-        Some(object) => view.holdings(None, Some(object))?,
-        None => Vec::new(),
-    };
+    let Some(object) = &request.object else { return Ok(ReleaseSummary { run, released, held_by: Vec::new() }) };
+    let held_by = view.holdings(None, Some(object))?;
+    if !view.has_released(&request.owner, object)? {
+        let (owner, object) = (request.owner.clone(), object.clone());
+        let holds = view.holdings(Some(&owner), None)?.into_iter().map(|holding| holding.held.claim).collect();
+        return Err(RunError::UnknownObject { owner, object, holds, held_by });
+    }
     Ok(ReleaseSummary { run, released, held_by })
 }
 

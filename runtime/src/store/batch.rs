@@ -265,9 +265,8 @@ impl<'s> Batch<'s> {
     ) -> Result<(), StoreError> {
         let Recorded { component, schema_version, inputs, outputs, observed, configuration, secrets, converged } = record;
         let failed = self.failed("record state");
-        let texts = [Some(inputs), outputs.as_ref(), observed.as_ref(), configuration.as_ref()]
-            .map(|json| json.map(canonical).transpose().map_err(&failed));
-        let [inputs, outputs, observed, configuration] = texts;
+        let [outputs, configuration] =
+            [outputs, configuration].map(|json| json.as_ref().map(canonical).transpose().map_err(&failed));
         self.transaction
             .execute(
                 "INSERT INTO recorded (owner, resource, component, schema_version, inputs, outputs, observed, configuration, \
@@ -284,9 +283,9 @@ impl<'s> Batch<'s> {
                     resource.to_string(),
                     component.bytes(),
                     schema_version,
-                    inputs?,
+                    inputs.text(),
                     outputs?,
-                    observed?,
+                    observed.as_ref().map(CanonicalJson::text),
                     configuration?,
                     secrets,
                     converged,

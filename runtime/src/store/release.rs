@@ -88,6 +88,24 @@ impl View {
         rows.collect::<rusqlite::Result<_>>().map_err(&failed)
     }
 
+    /// Whether `owner` has given up `object` by hand, ever.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn has_released(&self, owner: &OwnerName, object: &Object) -> Result<bool, StoreError> {
+        let failed = self.failed("read the journal");
+        let sql = "SELECT detail FROM events JOIN runs USING (run) WHERE runs.owner = ?1 AND event = ?2 AND detail IS NOT NULL";
+        let mut statement = self.connection.prepare(sql).map_err(&failed)?;
+        let details = statement.query_map(params![owner.as_str(), Event::Released.as_str()], |row| row.get::<_, String>(0));
+        for detail in details.map_err(&failed)? {
+            let held = serde_json::from_str::<HeldClaim>(&detail.map_err(&failed)?);
+            if held.is_ok_and(|held| held.claim.domain == object.domain && held.claim.key == object.key) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// What would be given up. Takes nothing back and writes nothing.
     ///
     /// # Errors

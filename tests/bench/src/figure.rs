@@ -1,6 +1,6 @@
 //! From times to ratios.
 
-use crate::measure::{Rounds, Timed};
+use crate::measure::{Cost, Rounds, Timed};
 
 /// A run against something native.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,8 +11,8 @@ pub(crate) struct Figure {
     pub(crate) run: String,
     /// What it is compared with.
     pub(crate) native: String,
-    /// Nanoseconds of both in each round.
-    pub(crate) pairs: Vec<(u64, u64)>,
+    /// What both took in each round.
+    pub(crate) pairs: Vec<(Cost, Cost)>,
 }
 
 /// The least, the middle and the greatest.
@@ -41,13 +41,27 @@ impl Figure {
 
     /// How many times the native time the run took, pair by pair.
     pub(crate) fn ratio(&self) -> Spread {
-        Spread::of(self.pairs.iter().map(|(run, native)| *run as f64 / (*native).max(1) as f64))
+        self.of_pairs(|cost| cost.wall_ns)
+    }
+
+    /// The same of the time that processors were at work.
+    pub(crate) fn cpu_ratio(&self) -> Spread {
+        self.of_pairs(|cost| cost.cpu_ns)
+    }
+
+    fn of_pairs(&self, pick: fn(&Cost) -> u64) -> Spread {
+        Spread::of(self.pairs.iter().map(|(run, native)| pick(run) as f64 / pick(native).max(1) as f64))
     }
 
     /// Milliseconds of the run, and of what is native.
     pub(crate) fn milliseconds(&self) -> (Spread, Spread) {
-        let of = |pick: fn(&(u64, u64)) -> u64| Spread::of(self.pairs.iter().map(|pair| pick(pair) as f64 / 1e6));
+        let of = |pick: fn(&(Cost, Cost)) -> Cost| Spread::of(self.pairs.iter().map(|pair| pick(pair).wall_ns as f64 / 1e6));
         (of(|pair| pair.0), of(|pair| pair.1))
+    }
+
+    /// The most memory that the run had at once, in MiB.
+    pub(crate) fn peak_mib(&self) -> Spread {
+        Spread::of(self.pairs.iter().map(|(run, _)| run.peak_kib as f64 / 1024.0))
     }
 }
 
@@ -70,11 +84,15 @@ mod tests {
     #[test]
     fn ratios_are_of_pairs_and_not_of_medians() {
         let timed: Vec<Timed> = ["plan", "apply", "once", "each"].map(|name| Timed::new(name, Task::All(Vec::new()))).to_vec();
-        let rounds = vec![vec![10, 20, 5, 1], vec![40, 20, 10, 1], vec![30, 20, 10, 1]];
+        let cost = |wall_ns: u64| Cost { wall_ns, cpu_ns: 2 * wall_ns, peak_kib: 1024 * wall_ns };
+        let rounds: Rounds =
+            [[10, 20, 5, 1], [40, 20, 10, 1], [30, 20, 10, 1]].iter().map(|round| round.map(cost).to_vec()).collect();
         let figures = Figure::all("x", &timed, 2, &rounds);
         let names: Vec<String> = figures.iter().map(|figure| format!("{}/{}", figure.run, figure.native)).collect();
         assert_eq!(names, ["plan/once", "plan/each", "apply/once", "apply/each"]);
         assert_eq!(figures[0].ratio(), Spread { min: 2.0, median: 3.0, max: 4.0 });
+        assert_eq!(figures[0].cpu_ratio(), figures[0].ratio());
+        assert_eq!(figures[0].peak_mib().median, 30.0);
         assert_eq!(figures[3].milliseconds().0.median, 20.0 / 1e6);
     }
 

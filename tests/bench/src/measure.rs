@@ -4,8 +4,9 @@
 //! into the machine.
 
 use std::io::Write as _;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use cpu_time::ProcessTime;
 use serde::{Deserialize, Serialize};
 
 use crate::Failure;
@@ -32,12 +33,24 @@ impl Timed {
         self
     }
 
-    fn nanoseconds(&self) -> Result<u64, Failure> {
-        self.before.iter().try_for_each(Task::perform)?;
-        let begun = Instant::now();
-        self.task.perform()?;
-        Ok(u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX))
+    fn cost(&self) -> Result<Cost, Failure> {
+        self.before.iter().try_for_each(|task| task.perform().map(drop))?;
+        let begun = (Instant::now(), ProcessTime::now());
+        let used = self.task.perform()?;
+        let nanoseconds = |duration: Duration| u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
+        let (wall, own) = (begun.0.elapsed(), begun.1.elapsed());
+        Ok(Cost { wall_ns: nanoseconds(wall), cpu_ns: nanoseconds(own + used.cpu), peak_kib: used.peak_kib })
     }
+}
+
+/// What something took, once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(crate) struct Cost {
+    pub(crate) wall_ns: u64,
+    /// Of all processors together, in programs and in us.
+    pub(crate) cpu_ns: u64,
+    /// The most memory that a program of it had at once; 0 where there was none.
+    pub(crate) peak_kib: u64,
 }
 
 /// What is measured together.
@@ -47,8 +60,8 @@ pub(crate) struct Job {
     pub(crate) timed: Vec<Timed>,
 }
 
-/// For each round the nanoseconds of everything that was timed, in the order of the job.
-pub(crate) type Rounds = Vec<Vec<u64>>;
+/// For each round the cost of everything that was timed, in the order of the job.
+pub(crate) type Rounds = Vec<Vec<Cost>>;
 
 impl Job {
     /// Does it. A first round is thrown away: it fills caches. Each round begins with another one, so that nothing always goes first.
@@ -57,12 +70,12 @@ impl Job {
         (0..self.rounds).map(|round| self.round(round)).collect()
     }
 
-    fn round(&self, number: usize) -> Result<Vec<u64>, Failure> {
+    fn round(&self, number: usize) -> Result<Vec<Cost>, Failure> {
         let count = self.timed.len();
-        let mut took = vec![0; count];
+        let mut took = vec![Cost::default(); count];
         for turn in 0..count {
             let at = (turn + number) % count;
-            took[at] = self.timed[at].nanoseconds().map_err(|failure| format!("{}: {failure}", self.timed[at].name))?;
+            took[at] = self.timed[at].cost().map_err(|failure| format!("{}: {failure}", self.timed[at].name))?;
         }
         Ok(took)
     }
@@ -87,13 +100,14 @@ mod tests {
         };
         let rounds = job.measure().unwrap();
         assert_eq!(rounds.len(), 3);
-        assert!(rounds.iter().all(|round| round.len() == 2 && round[1] >= 50_000_000), "{rounds:?}");
+        assert!(rounds.iter().flatten().all(|cost| cost.cpu_ns > 0 && cost.peak_kib > 100), "{rounds:?}");
+        assert!(rounds.iter().all(|round| round.len() == 2 && round[1].wall_ns >= 50_000_000), "{rounds:?}");
     }
 
     #[test]
     fn what_goes_before_is_not_timed_and_a_failure_is_told_with_its_name() {
         let slow = Timed::new("one", Task::All(Vec::new())).after(Task::run(["sleep", "0.05"]));
-        assert!(Job { rounds: 1, timed: vec![slow] }.measure().unwrap()[0][0] < 50_000_000);
+        assert!(Job { rounds: 1, timed: vec![slow] }.measure().unwrap()[0][0].wall_ns < 50_000_000);
         let broken = Job { rounds: 1, timed: vec![Timed::new("two", Task::run(["false"]))] };
         assert!(broken.measure().unwrap_err().starts_with("two: `false` ended"));
     }

@@ -8,16 +8,18 @@ use crate::conditions::Conditions;
 use crate::figure::{Figure, Spread};
 
 /// The version of the records.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
-const HEAD: [&str; 7] = ["bench", "run", "median", "native", "median", "ratio", "least to most"];
+const HEAD: [&str; COLUMNS] = ["bench", "run", "median", "native", "median", "ratio", "least to most", "CPU", "peak"];
+
+const COLUMNS: usize = 9;
 
 /// Where figures go.
 pub(crate) struct Output {
     json: bool,
     /// The number of the next record.
     next: u64,
-    rows: Vec<[String; 7]>,
+    rows: Vec<[String; COLUMNS]>,
     notes: Vec<String>,
 }
 
@@ -48,7 +50,8 @@ impl Output {
             self.record(
                 "figure",
                 &json!({ "bench": figure.bench, "run": figure.run, "native": figure.native, "run_ms": told(run), "native_ms": told(native),
-                         "ratio": told(ratio), "pairs_ns": figure.pairs }),
+                         "ratio": told(ratio), "cpu_ratio": told(figure.cpu_ratio()), "peak_mib": told(figure.peak_mib()),
+                         "pairs": figure.pairs }),
             );
             self.rows.push([
                 figure.bench.to_owned(),
@@ -58,6 +61,8 @@ impl Output {
                 milliseconds(native.median),
                 format!("{:.2}", ratio.median),
                 format!("{:.2} to {:.2}", ratio.min, ratio.max),
+                format!("{:.2}", figure.cpu_ratio().median),
+                format!("{:.0} MiB", figure.peak_mib().max),
             ]);
         }
         for note in &found.notes {
@@ -108,13 +113,13 @@ fn milliseconds(value: f64) -> String {
 }
 
 /// Columns that are as wide as their widest word; figures are to the right of theirs.
-fn table(rows: &[[String; 7]]) -> String {
+fn table(rows: &[[String; COLUMNS]]) -> String {
     let head = HEAD.map(str::to_owned);
     let all = || std::iter::once(&head).chain(rows);
     let widths: [usize; 7] = std::array::from_fn(|at| all().map(|row| row[at].chars().count()).max().unwrap_or(0));
-    let line = |row: &[String; 7]| {
+    let line = |row: &[String; COLUMNS]| {
         let cells = row.iter().zip(widths).enumerate().map(|(at, (cell, width))| match at {
-            2 | 4 | 5 => format!("{cell:>width$}"),
+            2 | 4 | 5 | 7 | 8 => format!("{cell:>width$}"),
             _ => format!("{cell:<width$}"),
         });
         format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
@@ -129,12 +134,12 @@ mod tests {
     #[test]
     fn columns_stand_beneath_each_other() {
         let row = |run: &str, took: &str, ratio: &str| {
-            ["packages", run, took, "dpkg-query", "9.5 ms", ratio, "1.90 to 12.10"].map(str::to_owned)
+            ["packages", run, took, "dpkg-query", "9.5 ms", ratio, "1.90 to 12.10", "2.50", "40 MiB"].map(str::to_owned)
         };
         let expected = "\
-bench     run     median  native      median  ratio  least to most
-packages  plan   19.0 ms  dpkg-query  9.5 ms   2.00  1.90 to 12.10
-packages  apply  1200 ms  dpkg-query  9.5 ms  12.00  1.90 to 12.10
+bench     run     median  native      median  ratio  least to most   CPU    peak
+packages  plan   19.0 ms  dpkg-query  9.5 ms   2.00  1.90 to 12.10  2.50  40 MiB
+packages  apply  1200 ms  dpkg-query  9.5 ms  12.00  1.90 to 12.10  2.50  40 MiB
 ";
         assert_eq!(table(&[row("plan", "19.0 ms", "2.00"), row("apply", "1200 ms", "12.00")]), expected);
     }

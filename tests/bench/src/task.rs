@@ -1,12 +1,15 @@
 //! What is timed, and what goes before it: programs, and small loops that do natively what a run has to do at the least.
 
 use std::fs::{self, File};
-use std::io::{ErrorKind, Write as _};
+use std::io::{BufWriter, ErrorKind, Read as _, Write};
+use std::iter::Sum;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
+use wait4::{ResUse, Wait4 as _};
 
 use crate::Failure;
 
@@ -23,6 +26,8 @@ pub(crate) enum Task {
     Pack { paths: Vec<PathBuf>, into: PathBuf },
     /// Each is written beside its place, put on disk, and renamed.
     Write { files: Vec<(PathBuf, String)> },
+    /// A file of this many zeros, on disk.
+    Zeros { path: PathBuf, bytes: u64 },
     /// The folder is there and empty.
     Empty { folder: PathBuf },
     /// One after the other.
@@ -45,16 +50,34 @@ impl Task {
         Self::RunEach { command: command.iter().copied().map(str::to_owned).collect(), names: names.to_vec() }
     }
 
-    pub(crate) fn perform(&self) -> Result<(), Failure> {
+    /// Does it, and tells what the programs of it used.
+    pub(crate) fn perform(&self) -> Result<Used, Failure> {
+        let done = |done: Result<(), Failure>| done.map(|()| Used::default());
         match self {
             Task::Run { command, exits } => run(command, None, *exits),
-            Task::RunEach { command, names } => names.iter().try_for_each(|name| run(command, Some(name), 0)),
-            Task::Read { paths } => paths.iter().try_for_each(|path| read(path).map(drop).map_err(of(path))),
-            Task::Pack { paths, into } => pack(paths, into).map_err(of(into)),
-            Task::Write { files } => files.iter().try_for_each(|(path, content)| write(path, content).map_err(of(path))),
-            Task::Empty { folder } => empty(folder).map_err(of(folder)),
-            Task::All(tasks) => tasks.iter().try_for_each(Task::perform),
+            Task::RunEach { command, names } => names.iter().map(|name| run(command, Some(name), 0)).sum(),
+            Task::Read { paths } => done(paths.iter().try_for_each(|path| read(path).map_err(of(path)))),
+            Task::Pack { paths, into } => done(pack(paths, into).map_err(of(into))),
+            Task::Write { files } => done(files.iter().try_for_each(|(path, content)| write(path, content).map_err(of(path)))),
+            Task::Zeros { path, bytes } => done(zeros(path, *bytes).map_err(of(path))),
+            Task::Empty { folder } => done(empty(folder).map_err(of(folder))),
+            Task::All(tasks) => tasks.iter().map(Task::perform).sum(),
         }
+    }
+}
+
+/// What finished programs used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Used {
+    /// Of all processors together.
+    pub(crate) cpu: Duration,
+    /// Of the one that had most at once.
+    pub(crate) peak_kib: u64,
+}
+
+impl Sum for Used {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), |sum, one| Self { cpu: sum.cpu + one.cpu, peak_kib: sum.peak_kib.max(one.peak_kib) })
     }
 }
 
@@ -62,50 +85,78 @@ fn of(path: &Path) -> impl FnOnce(std::io::Error) -> Failure {
     move |error| format!("{}: {error}", path.display())
 }
 
-fn run(command: &[String], more: Option<&String>, exits: i32) -> Result<(), Failure> {
+fn run(command: &[String], more: Option<&String>, exits: i32) -> Result<Used, Failure> {
     let (program, arguments) = command.split_first().ok_or("a command without a program")?;
-    let output = Command::new(program).args(arguments).args(more).stdin(Stdio::null()).output();
-    let output = output.map_err(|error| format!("`{program}` cannot be run: {error}"))?;
-    if output.status.code() == Some(exits) {
-        return Ok(());
+    let (said, ended) = run_to_end(Command::new(program).args(arguments).args(more))
+        .map_err(|error| format!("`{program}` cannot be run: {error}"))?;
+    if ended.status.code() == Some(exits) {
+        let used = ended.rusage;
+        return Ok(Used { cpu: used.utime + used.stime, peak_kib: used.maxrss / 1024 });
     }
-    let told = |bytes: &[u8]| {
-        let text = String::from_utf8_lossy(bytes);
-        let last: Vec<&str> = text.lines().rev().take(20).collect();
-        last.into_iter().rev().collect::<Vec<_>>().join("\n")
-    };
+    let last: Vec<&str> = said.lines().rev().take(40).collect();
+    let said = last.into_iter().rev().collect::<Vec<_>>().join("\n");
     let shown: Vec<&str> = command.iter().take(6).map(String::as_str).collect();
-    let said = [told(&output.stdout), told(&output.stderr)].join("\n");
-    Err(format!("`{}` ended with {}, not {exits}:\n{}", shown.join(" "), output.status, said.trim()))
+    Err(format!("`{}` ended with {}, not {exits}:\n{}", shown.join(" "), ended.status, said.trim()))
 }
 
-/// What is in a file; nothing for what is none.
-fn read(path: &Path) -> std::io::Result<(Vec<u8>, [u8; 32])> {
-    let content = if fs::symlink_metadata(path)?.is_file() { fs::read(path)? } else { Vec::new() };
-    let digest = Sha256::digest(&content);
-    Ok((content, digest.into()))
+/// Runs a program, and gives what it said and what it used.
+fn run_to_end(command: &mut Command) -> std::io::Result<(String, ResUse)> {
+    let (mut reader, writer) = std::io::pipe()?;
+    let mut program = command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer).spawn()?;
+    // The ends that the command holds would keep the pipe open.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut said = Vec::new();
+    reader.read_to_end(&mut said)?;
+    Ok((String::from_utf8_lossy(&said).into_owned(), program.wait4()?))
+}
+
+/// Looks at it; what is a file is read and hashed, in pieces.
+fn read(path: &Path) -> std::io::Result<()> {
+    if fs::symlink_metadata(path)?.is_file() {
+        hash(path, &mut std::io::sink())?;
+    }
+    Ok(())
+}
+
+/// The digest of a file, which is written to `into` as it is read.
+fn hash(path: &Path, into: &mut impl Write) -> std::io::Result<[u8; 32]> {
+    let mut file = File::open(path)?;
+    let (mut digest, mut piece) = (Sha256::new(), [0; 64 << 10]);
+    loop {
+        let count = file.read(&mut piece)?;
+        if count == 0 {
+            return Ok(digest.finalize().into());
+        }
+        digest.update(&piece[..count]);
+        into.write_all(&piece[..count])?;
+    }
 }
 
 fn pack(paths: &[PathBuf], into: &Path) -> std::io::Result<()> {
-    let mut packed = Vec::new();
-    for path in paths {
-        let (content, digest) = read(path)?;
-        packed.extend_from_slice(&digest);
-        packed.extend_from_slice(&content);
-    }
-    put(into, &packed)
+    put(into, |packed| {
+        for path in paths {
+            let digest = hash(path, packed)?;
+            packed.write_all(&digest)?;
+        }
+        Ok(())
+    })
+}
+
+fn zeros(path: &Path, bytes: u64) -> std::io::Result<()> {
+    put(path, |file| std::io::copy(&mut std::io::repeat(0).take(bytes), file).map(drop))
 }
 
 fn write(path: &Path, content: &str) -> std::io::Result<()> {
-    put(path, content.as_bytes())
+    put(path, |file| file.write_all(content.as_bytes()))
 }
 
-fn put(path: &Path, content: &[u8]) -> std::io::Result<()> {
+/// Has a file written beside its place, puts it on disk, and renames it.
+fn put(path: &Path, content: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>) -> std::io::Result<()> {
     let mut name = path.as_os_str().to_owned();
     name.push(".new");
-    let mut file = File::create(&name)?;
-    file.write_all(content)?;
-    file.sync_all()?;
+    let mut file = BufWriter::with_capacity(64 << 10, File::create(&name)?);
+    content(&mut file)?;
+    file.into_inner()?.sync_all()?;
     fs::rename(&name, path)
 }
 
@@ -132,12 +183,14 @@ mod tests {
             Task::Write { files },
             Task::Read { paths: [paths.clone(), vec![folder.clone()]].concat() },
             Task::Pack { paths, into: into.clone() },
+            Task::Zeros { path: folder.join("zeros"), bytes: 100_000 },
         ]);
         let all: Task = serde_json::from_str(&serde_json::to_string(&all).unwrap()).unwrap();
         all.perform().unwrap();
         assert_eq!(fs::read_to_string(folder.join("b")).unwrap(), "two");
         assert_eq!(fs::metadata(&into).unwrap().len(), 2 * (32 + 3));
-        assert_eq!(fs::read_dir(&folder).unwrap().count(), 3, "nothing else stays");
+        assert_eq!(fs::metadata(folder.join("zeros")).unwrap().len(), 100_000);
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 4, "nothing else stays");
         let missing = Task::Read { paths: vec![folder.join("c")] }.perform().unwrap_err();
         assert!(missing.contains("/c: "), "{missing}");
         Task::Empty { folder: folder.clone() }.perform().unwrap();
@@ -148,12 +201,12 @@ mod tests {
     #[test]
     fn a_program_must_end_as_it_is_said() {
         let code = |exits| Task::Run { command: ["sh", "-c", "echo told; exit 2"].map(str::to_owned).to_vec(), exits };
-        assert_eq!(code(2).perform(), Ok(()));
+        assert!(code(2).perform().is_ok_and(|used| used.peak_kib > 100), "what a program used is known");
         assert!(code(0).perform().unwrap_err().ends_with("not 0:\ntold"));
         let each = |names: &[&str]| {
             Task::run_each(&["test", "-n"], &names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()).perform()
         };
-        assert_eq!(each(&["a", "b"]), Ok(()));
+        assert!(each(&["a", "b"]).is_ok());
         assert!(each(&["a", ""]).is_err());
         assert!(Task::run(["no-such-program"]).perform().unwrap_err().contains("cannot be run"));
     }

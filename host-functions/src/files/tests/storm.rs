@@ -72,8 +72,15 @@ impl Drop for Swapper {
 type Call = fn(&mut Attempt, &str) -> Result<(), CallError>;
 
 /// A call for each function of the WIT that is about a path.
-const CALLS: [(&str, Call); 14] = [
+const CALLS: [(&str, Call); 16] = [
     ("files#[static]object.open", |attempt, path| with_object(attempt, path, |_, _| Ok(()))),
+    ("files#[method]object.destination", |attempt, path| {
+        with_object(attempt, path, |attempt, object| {
+            let leads_to = attempt.context.destination(object)?;
+            assert!(!leads_to.starts_with(b"/m/secret"), "{path}: it was told where the secret is");
+            Ok(())
+        })
+    }),
     ("files#[method]object.observe", |attempt, path| with_object(attempt, path, observe)),
     ("files#[method]object.read", |attempt, path| with_object(attempt, path, read)),
     ("files#[method]object.stage", |attempt, path| with_staged(attempt, path, |_, _| Ok(()))),
@@ -97,6 +104,9 @@ const CALLS: [(&str, Call); 14] = [
         with_staged(attempt, path, |attempt, staged| attempt.context.validate(staged, program(path)).map(drop))
     }),
     ("files#[method]staged.commit", |attempt, path| with_staged(attempt, path, |attempt, staged| attempt.context.commit(staged))),
+    ("files#[method]staged.commit-keeping", |attempt, path| {
+        with_staged(attempt, path, |attempt, staged| attempt.context.commit_keeping(staged))
+    }),
     ("files#discard-staged", |attempt, path| {
         attempt.context.set_phase(Phase::Recover);
         let discarded = attempt.context.discard_staged(path.into(), STAGING.into());
@@ -312,7 +322,9 @@ fn storm(owner: u32) {
     let count = |function: &str, answer: &str| tally.get(&(function, answer)).copied().unwrap_or_default();
     // What may be done is done and is refused; what may not, never. Opening looks at nothing, so it has nothing to refuse.
     for (function, _) in CALLS {
-        let may_be_done = function.starts_with("files#") && function != "files#[method]staged.validate";
+        // No program is granted, and no effect names where a file that is replaced would be kept.
+        let is_never_done = ["files#[method]staged.validate", "files#[method]staged.commit-keeping"].contains(&function);
+        let may_be_done = function.starts_with("files#") && !is_never_done;
         assert_eq!(count(function, "done") > 0, may_be_done, "{function}: {tally:?}");
     }
     let is_refused = if owner == 0 { "denied" } else { "unsafe" };

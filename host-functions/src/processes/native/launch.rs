@@ -14,7 +14,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, pidfd_open, set_parent_process_death_signal};
 
 use super::confine;
-use super::order::{Ended, Failure, Identity, Manner, Order};
+use super::order::{Ended, Failure, Identity, Manner, Order, starting};
 
 /// A program on its way, and what is heard of it.
 pub(super) struct Launched {
@@ -184,7 +184,7 @@ fn start(order: &Order, ends: Ends) -> Result<std::convert::Infallible, Failure>
     command.env_clear().stdin(ends.stdin).stdout(ends.stdout).stderr(ends.stderr);
     command.args(order.arguments.iter().map(|argument| os(argument)));
     command.envs(order.environment.iter().map(|(name, value)| (name, os(value))));
-    Err(Failure::start(format!("starting `{}`", order.program), command.exec()))
+    Err(Failure::start(starting(&order.program), command.exec()))
 }
 
 fn os(bytes: &[u8]) -> &std::ffi::OsStr {

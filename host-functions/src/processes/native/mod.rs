@@ -18,5 +18,6 @@ mod tree;
 
 pub use control_group::{ControlGroup, ControlGroupError};
 pub use helper::{HELPER_ARGUMENT, helper};
+pub(crate) use order::starting;
 pub use order::{Ended, Identity, Leftovers, Manner, Order, Report};
 pub use runner::{RunError, Runner};

@@ -116,6 +116,11 @@ pub(super) enum Failure {
     Other { doing: String, why: String },
 }
 
+/// The step that is the program itself, as a failure of it names it.
+pub(crate) fn starting(program: &str) -> String {
+    format!("starting `{program}`")
+}
+
 impl Failure {
     /// That the program did not start, for this reason of the system.
     pub(super) fn start(doing: impl Into<String>, errno: impl Into<io::Error>) -> Self {

@@ -7,13 +7,14 @@ use crate::apply::gate::open_gate;
 use crate::apply::{journal_action, seen, verdict};
 use crate::engine::{Attempt, AttemptError, GuestChange, Reason, Verification};
 use crate::journal::{Closing, Ending, IntentToken, Intention, JournalError, Operation, Settlement};
+use crate::model::canonical::CanonicalJson;
 use crate::model::report::{Outcome, Phase};
 
 /// How the change itself went.
 enum Applied {
     Converged {
         outputs: Option<Json>,
-        observed: Option<Json>,
+        observed: Option<CanonicalJson>,
         /// Whether it did what a refresh would do.
         handled_refresh: bool,
         output: Option<String>,
@@ -116,7 +117,7 @@ impl Turn<'_> {
             resource: self.ready.id.clone(),
             component: self.ready.module.digest(),
             schema_version: self.ready.module.description().schema_version,
-            desired: self.ready.managed_text.clone(),
+            desired: self.ready.managed.text().to_owned(),
             operation,
             subscribers: if changes { self.run.subscriptions.subscribers(&self.ready.id) } else { Vec::new() },
             cgroup: self.group.as_ref().map(|group| group.path().to_owned()),

@@ -67,7 +67,7 @@ pub struct RunOptions {
     /// Exit with 2, not 0, if all went well and something changed or would change
     #[arg(long)]
     pub detailed_exitcode: bool,
-    /// How many resources to work on at once [default: one for each processor]
+    /// How many resources to work on at once [default: 16]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MAX_PARALLELISM))]
     pub parallelism: Option<u16>,
     /// Where the secrets of the node are [default: /etc/runtime/secrets]

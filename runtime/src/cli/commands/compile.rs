@@ -17,7 +17,7 @@ pub(super) fn run(args: &CompileArgs, environment: &Environment, output: &Output
     let request = context::compile_request(args, environment)?;
     let summary = run::compile_watched(&request, Arc::new(Downloads::new(output.speech())))?;
     let output = line(&args.output.display().to_string());
-    let remark = format!("compiled `{}` to `{output}`: {}\n", summary.owner, contents(&summary));
+    let remark = format!("compiled `{}` to `{output}`: {}\n{}", summary.owner, contents(&summary), of_nothing(&summary));
     let mut data = fields(&summary);
     data["output"] = json!(args.output.display().to_string());
     Ok(Answer { remark, ..super::data(format!("{}\n", summary.bundle), data) })
@@ -36,6 +36,15 @@ pub(super) fn contents(summary: &CompileSummary) -> String {
     parts.push(count(summary.modules.len(), "module"));
     parts.push(size(summary.size));
     parts.join(", ")
+}
+
+/// What a manifest without resources means: seldom what was wanted, and the way to end one.
+pub(super) fn of_nothing(summary: &CompileSummary) -> String {
+    let owner = &summary.owner;
+    match summary.resources {
+        0 => format!("  it declares no resource: to apply it is to give up what an earlier version of `{owner}` holds\n"),
+        _ => String::new(),
+    }
 }
 
 /// The summary as data.

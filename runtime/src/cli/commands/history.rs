@@ -13,7 +13,7 @@ pub(super) fn run(args: &HistoryArgs, environment: &Environment, output: &Output
     let request = context::state_request(&args.state, environment)?;
     let found = run::history(&request, args.owner.as_ref(), args.limit)?;
     for record in &found.runs {
-        output.record("run", &[("run", history::fields(record))]);
+        output.record("run", || [("run", history::fields(record))]);
     }
     let data = json!({ "runs": found.runs.len(), "has_older": found.has_older });
     if found.runs.is_empty() {

@@ -26,7 +26,8 @@ pub(super) fn run(args: &ValidateArgs, environment: &Environment, output: &Outpu
 fn manifest(path: &Path, inputs: &InputOptions, environment: &Environment, output: &Output) -> Result<Answer, CliError> {
     let request = context::validate_request(path, inputs, environment)?;
     let summary = run::validate_watched(&request, Arc::new(Downloads::new(output.speech())))?;
-    let text = format!("`{}` is valid: {}\n", line(&path.display().to_string()), compile::contents(&summary));
+    let text = format!("`{}` is valid: {}\n", line(&path.display().to_string()), compile::contents(&summary))
+        + &compile::of_nothing(&summary);
     Ok(super::remark(text, json!({ "manifest": compile::fields(&summary) })))
 }
 

@@ -53,7 +53,7 @@ fn usage_error() -> Result<Answer, CliError> {
 #[test]
 fn text_goes_to_stdout_and_remarks_to_stderr() {
     let (output, stdout, stderr) = output(false);
-    output.record("resource", &[]);
+    output.record("resource", || []);
     assert_eq!(output.finish("plan", answer(Exit::Changed)), Exit::Changed);
     assert_eq!((stdout.text().as_str(), stderr.text().as_str()), ("data\n", "done\n"));
 }
@@ -61,8 +61,8 @@ fn text_goes_to_stdout_and_remarks_to_stderr() {
 #[test]
 fn records_are_numbered_and_end_with_one_result() {
     let (output, stdout, stderr) = output(true);
-    output.record("begun", &[("total", json!(1))]);
-    output.record("resource", &[("resource", json!({"id": "file.x"}))]);
+    output.record("begun", || [("total", json!(1))]);
+    output.record("resource", || [("resource", json!({"id": "file.x"}))]);
     assert_eq!(output.finish("plan", answer(Exit::Done)), Exit::Done);
     insta::assert_snapshot!(stdout.text(), @r#"
     {"record":"begun","version":1,"seq":0,"total":1}
@@ -86,7 +86,7 @@ fn an_error_is_the_terminal_record_and_text_for_people() {
 #[test]
 fn controls_that_json_allows_are_escaped_and_read_back() {
     let (output, stdout, _) = output(true);
-    output.record("x", &[("text", json!("\u{7f}\u{9b}31m\u{202e}\u{1b}ü"))]);
+    output.record("x", || [("text", json!("\u{7f}\u{9b}31m\u{202e}\u{1b}ü"))]);
     let line = stdout.text();
     assert!(line.contains(r"\u007f\u009b31m\u202e\u001bü"), "{line}");
     let read: Json = serde_json::from_str(&line).unwrap();

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use super::text_form::TextForm;
 use crate::model::kind::kind_of;
 
 /// How deep the type of an attribute may nest.
@@ -37,6 +38,8 @@ pub enum AttributeType {
     Union(Vec<AttributeType>),
     /// One of these words.
     Enum(Vec<String>),
+    /// Text of a form.
+    Text(TextForm),
 }
 
 /// A type that cannot be, with the reason.
@@ -78,6 +81,7 @@ impl AttributeType {
                 let different: std::collections::BTreeSet<&String> = words.iter().collect();
                 if different.len() == words.len() { Ok(()) } else { Err(TypeError { reason: "an enum has a word twice".into() }) }
             }
+            Self::Text(form) => form.check(),
             Self::Boolean | Self::Integer | Self::Number | Self::String | Self::Resource | Self::Any => Ok(()),
         }
     }
@@ -86,6 +90,7 @@ impl AttributeType {
     pub fn found(&self, value: &Json) -> String {
         match (self, value) {
             (Self::Enum(_), Json::String(_)) => "another word".to_owned(),
+            (Self::Text(_), Json::String(_)) => "another text".to_owned(),
             (Self::Integer, Json::Number(_)) => "another number".to_owned(),
             (Self::List(member), Json::Array(items)) => {
                 let wrong = items.iter().enumerate().find(|(_, item)| !member.accepts(item));
@@ -124,6 +129,7 @@ impl AttributeType {
             Self::Map(member) => value.as_object().is_some_and(|map| map.values().all(|v| member.accepts(v))),
             Self::Union(members) => members.iter().any(|member| member.accepts(value)),
             Self::Enum(words) => value.as_str().is_some_and(|text| words.iter().any(|word| word == text)),
+            Self::Text(form) => value.as_str().is_some_and(|text| form.matches(text)),
         }
     }
 }
@@ -152,7 +158,7 @@ impl AttributeType {
             Self::Resource => true,
             Self::List(of) | Self::Map(of) => of.holds_addresses(),
             Self::Union(types) => types.iter().any(Self::holds_addresses),
-            Self::Boolean | Self::Integer | Self::Number | Self::String | Self::Any | Self::Enum(_) => false,
+            Self::Boolean | Self::Integer | Self::Number | Self::String | Self::Any | Self::Enum(_) | Self::Text(_) => false,
         }
     }
 }
@@ -194,6 +200,7 @@ impl fmt::Display for AttributeType {
                 let names: Vec<String> = members.iter().map(ToString::to_string).collect();
                 f.write_str(&names.join(" or "))
             }
+            Self::Text(form) => form.fmt(f),
             Self::Enum(words) => {
                 let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
                 f.write_str(&quoted.join(" | "))
@@ -218,6 +225,9 @@ mod tests {
         assert_eq!(list.to_string(), "list of string or integer");
         assert!(parse(json!({"enum": ["a", "b"]})).accepts(&json!("b")));
         assert!(parse(json!("integer")).accepts(&json!({"$secret": "s0"})));
+        let hex = parse(json!({"text": {"pattern": "[0-9a-f]+", "is": "a number in hex"}}));
+        assert!(hex.accepts(&json!("1f")) && !hex.accepts(&json!("1g")) && !hex.accepts(&json!(1)));
+        assert_eq!((hex.to_string(), hex.found(&json!("hush"))), ("a number in hex".into(), "another text".into()));
     }
 
     #[test]
@@ -261,6 +271,8 @@ mod tests {
             json!({"enum": []}),
             json!({"enum": ["a", "a"]}),
             json!({"union": []}),
+            json!({"list": {"text": {"pattern": "(", "is": "a word"}}}),
+            json!({"text": {"pattern": "a"}}),
             json!(3),
             deep,
         ] {

@@ -109,11 +109,11 @@ impl definition::Guest for Broken {
         if has(Flaw::EdgeOthers)
             && let [first, second, ..] = others.as_slice()
         {
-            edges.push(Edge { prerequisite: first.clone(), dependent: second.clone(), reason: order.clone() });
+            edges.push(Edge { prerequisite: first.clone(), dependent: second.clone(), reason: order.clone(), way_out: None });
         }
         if has(Flaw::EdgeUnknown) {
             let nobody = ResourceId { type_name: id.type_name.clone(), name: "nobody".into() };
-            edges.push(Edge { prerequisite: nobody, dependent: id.clone(), reason: order });
+            edges.push(Edge { prerequisite: nobody, dependent: id.clone(), reason: order, way_out: None });
         }
         if has(Flaw::EdgeAction)
             && let [first, ..] = others.as_slice()

@@ -283,7 +283,12 @@ fn address(text: &str) -> ResourceId {
 }
 
 fn edge(prerequisite: &ResourceId, dependent: &ResourceId) -> Edge {
-    Edge { prerequisite: prerequisite.clone(), dependent: dependent.clone(), reason: EdgeReason::Order("because".into()) }
+    Edge {
+        prerequisite: prerequisite.clone(),
+        dependent: dependent.clone(),
+        reason: EdgeReason::Order("because".into()),
+        way_out: None,
+    }
 }
 
 /// An edge between each two resources that are not this one.

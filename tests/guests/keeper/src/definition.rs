@@ -125,6 +125,7 @@ impl Definition for Keeper {
             prerequisite: other,
             dependent: id.clone(),
             reason: EdgeReason::Order(format!("because of {name}")),
+            way_out: None,
         };
         let is_other = |other: &ResourceId| (&other.type_name, &other.name) != (&id.type_name, &id.name);
         Ok(catalog.all().into_iter().map(|peer| peer.id).filter(is_other).map(edge).collect())

@@ -32,7 +32,7 @@ pub(in crate::cli) fn run(args: &ModuleCheckArgs, environment: &Environment, out
     }
     let retry = Retry { subject: &args.subject, declarations: &args.declarations };
     for rule in &report.rules {
-        output.record("rule", &conformance::record(rule, &retry));
+        output.record("rule", || conformance::record(rule, &retry));
     }
     let text = conformance::render(&report, &retry, &output.palette());
     Ok(Answer { exit: exit(&report), ..data(text, conformance::summary(&report)) })

@@ -17,6 +17,7 @@ const TOO_MUCH_INLINE: usize = (1 << 20) + 1;
 pub fn call(function: &str, with: &With<'_>) -> Option<Answer> {
     match function {
         "files#[static]object.open" => done(Object::open(&with.path())),
+        "files#[method]object.destination" => seen(object(with).and_then(|object| object.destination())),
         "files#[method]object.observe" => seen(object(with).and_then(|object| object.observe(detail(with)))),
         "files#[method]object.read" => seen(object(with).and_then(|object| read(&object, with))),
         "files#[method]object.stage" => done(object(with).and_then(|object| object.stage(&content(with), attributes(with)))),
@@ -34,6 +35,7 @@ pub fn call(function: &str, with: &With<'_>) -> Option<Answer> {
             }
             staged.commit()
         })),
+        "files#[method]staged.commit-keeping" => done(staged(with).and_then(|staged| staged.commit_keeping())),
         "files#discard-staged" => {
             let name = if with.is("name") { "../../secret/kept" } else { ".runtime-0123abcd" };
             seen(discard_staged(&with.path(), name))

@@ -1,0 +1,140 @@
+//! Canonical JSON (RFC 8785): the one text that a value has, and values that are kept as that text.
+//!
+//! `serde_jcs` is what defines it here. It writes each object apart and sorts it by UTF-16, which costs several times what writing costs. Most of what
+//! is written in a run has names in ASCII, in order already, and small integers: of that the plain text is the canonical one.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::Value as Json;
+
+/// The largest integer, in either direction, that canonical JSON keeps exact: 2^53.
+pub const MAX_EXACT_INTEGER: u64 = 1 << 53;
+
+/// The canonical text of `json`.
+///
+/// # Errors
+/// If `serde_jcs` cannot write it.
+pub fn text(json: &Json) -> Result<String, serde_json::Error> {
+    if is_canonical_as_written(json) { serde_json::to_string(json) } else { serde_jcs::to_string(json) }
+}
+
+/// The canonical text of anything that was read from JSON, and so holds no number that JSON cannot.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn text_of_read<T: Serialize>(value: &T) -> Result<String, serde_json::Error> {
+    text(&serde_json::to_value(value)?)
+}
+
+/// Whether `serde_json` writes `json` as RFC 8785 wants it. Where it says no, it may do so all the same.
+fn is_canonical_as_written(json: &Json) -> bool {
+    match json {
+        Json::Null | Json::Bool(_) | Json::String(_) => true,
+        Json::Number(number) => {
+            let size = number.as_u64().or_else(|| number.as_i64().map(i64::unsigned_abs));
+            size.is_some_and(|size| size <= MAX_EXACT_INTEGER)
+        }
+        Json::Array(items) => items.iter().all(is_canonical_as_written),
+        Json::Object(members) => {
+            // The order of bytes is that of UTF-16 as long as all are ASCII.
+            members.keys().all(|name| name.is_ascii())
+                && members.keys().is_sorted_by(|left, right| left < right)
+                && members.values().all(is_canonical_as_written)
+        }
+    }
+}
+
+/// A value as its canonical text, which is a fraction of its size in memory, and what guests and the database take. Its debug output does not show it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct CanonicalJson(Arc<str>);
+
+impl CanonicalJson {
+    /// The text of `json`.
+    ///
+    /// # Errors
+    /// As [`text`].
+    pub fn new(json: &Json) -> Result<Self, serde_json::Error> {
+        text(json).map(Self::from_canonical)
+    }
+
+    /// That `text` is JSON in canonical form its giver has made sure of.
+    pub fn from_canonical(text: impl Into<Arc<str>>) -> Self {
+        Self(text.into())
+    }
+
+    /// The canonical text.
+    pub fn text(&self) -> &str {
+        &self.0
+    }
+
+    /// The value.
+    ///
+    /// # Panics
+    /// Only if it was made of a text that is no JSON.
+    pub fn json(&self) -> Json {
+        serde_json::from_str(&self.0).expect("its giver has made sure that it is JSON")
+    }
+}
+
+impl fmt::Debug for CanonicalJson {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CanonicalJson({} bytes)", self.0.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn json_strategy() -> impl Strategy<Value = Json> {
+        let leaf = prop_oneof![
+            Just(Json::Null),
+            any::<bool>().prop_map(Json::from),
+            any::<i64>().prop_map(Json::from),
+            (-3_i64..3).prop_map(Json::from),
+            any::<u64>().prop_map(Json::from),
+            any::<f64>().prop_map(Json::from),
+            any::<String>().prop_map(Json::from),
+            "[\u{0}-\u{7f}]{0,6}".prop_map(Json::from),
+        ];
+        leaf.prop_recursive(4, 40, 6, |inner| {
+            let name = prop_oneof!["[\u{0}-\u{7f}]{0,4}", any::<String>()];
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..6).prop_map(Json::from),
+                prop::collection::btree_map(name, inner, 0..6).prop_map(|members| members.into_iter().collect()),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_the_text_of_serde_jcs_whichever_way_it_is_made(json in json_strategy()) {
+            prop_assert_eq!(text(&json).unwrap(), serde_jcs::to_string(&json).unwrap());
+        }
+    }
+
+    #[test]
+    fn a_text_gives_back_what_it_was_made_of_and_does_not_show_it() {
+        let json = json!({"path": "/etc/motd", "mode": 420, "a": [true, null, 1.5]});
+        let kept = CanonicalJson::new(&json).unwrap();
+        assert_eq!(kept.text(), r#"{"a":[true,null,1.5],"mode":420,"path":"/etc/motd"}"#);
+        assert_eq!(kept.json(), json);
+        assert!(!format!("{kept:?}").contains("motd"));
+    }
+
+    #[test]
+    fn what_plain_text_gets_wrong_is_not_written_plainly() {
+        for json in [json!({"\u{10000}": 1, "\u{ffff}": 2}), json!(1e21), json!(1.0), json!([u64::MAX]), json!({"a": {"é": 0}})]
+        {
+            assert!(!is_canonical_as_written(&json), "{json}");
+        }
+        let plain = json!({"a": [1, -5, null, true, "\u{1}\u{7f}\"\\\n é"], "b": {}});
+        assert!(is_canonical_as_written(&plain));
+        assert_eq!(text(&plain).unwrap(), serde_jcs::to_string(&plain).unwrap());
+    }
+}
