@@ -291,7 +291,8 @@ fn attack_interface(interface: &str) {
 fn a_table_beyond_its_limit_is_not_made() {
     let error = engine().load(&guests::hostile_with_table(200_000)).unwrap_err();
     let text = told(&error);
-    assert!(text.contains("more than its limit of 100000 table elements"), "{text}");
+    // Where instances have slots, a table that fits in none is refused with its component; elsewhere the instance meets its limit.
+    assert!(text.contains("table") && text.contains("100000"), "{text}");
 }
 
 #[test]
