@@ -154,7 +154,7 @@ impl Attempt {
         if offered.len() > MAX_LIST {
             return Err(self.broken(FUNCTION, format!("{} capabilities, more than {MAX_LIST}", offered.len())).into());
         }
-        Ok(offered)
+        Ok(offered.iter().map(|word| convert::message(word)).collect())
     }
 
     /// Claims and paths that depend on the node.

@@ -9,6 +9,7 @@ mod agreed;
 mod bindings;
 mod cache;
 mod clock;
+mod compiler;
 mod convert;
 mod definition;
 mod error;
@@ -31,6 +32,7 @@ use std::time::Duration;
 use self::pool::PutBack;
 
 pub use agreed::Agreement;
+pub use compiler::{CompileLimits, Compiler, compiler};
 pub use convert::canonical_json;
 pub use definition::{
     AssetRequest, AssetSource, Child, Compiled, DEFINITION_MEMORY_BYTES, DerivedEdge, ParameterError, Parameters, Peer, Peers,
@@ -60,6 +62,8 @@ pub struct EngineOptions {
     pub cache: Option<PathBuf>,
     /// The longest a definition call may take. It ends guests that hang, and never decides a result.
     pub definition_deadline: Duration,
+    /// Where components that are not built in are compiled.
+    pub compiler: Compiler,
     /// The most attempts that are under way at once.
     pub attempts: usize,
     /// Whether what was found to agree is kept in the cache. A run that leaves no trace only reads there.
@@ -68,7 +72,13 @@ pub struct EngineOptions {
 
 impl Default for EngineOptions {
     fn default() -> Self {
-        Self { cache: None, definition_deadline: Duration::from_secs(10), attempts: 1, keeps_agreements: false }
+        Self {
+            cache: None,
+            definition_deadline: Duration::from_secs(10),
+            compiler: Compiler::default(),
+            attempts: 1,
+            keeps_agreements: false,
+        }
     }
 }
 
@@ -80,6 +90,7 @@ pub struct Engine {
     agreed: Option<Arc<agreed::Agreed>>,
     keeps_agreements: bool,
     definition_deadline: Duration,
+    compiler: Compiler,
 }
 
 impl Engine {
@@ -92,8 +103,8 @@ impl Engine {
         clock::start_ticking(wasmtime.weak()).map_err(|error| EngineError::Start(error.into()))?;
         let cache = options.cache.as_deref().and_then(|folder| cache::CodeCache::open(folder, &wasmtime)).map(Arc::new);
         let agreed = cache.as_ref().and_then(|cache| agreed::Agreed::open(cache.folder(), &wasmtime)).map(Arc::new);
-        let EngineOptions { definition_deadline, keeps_agreements, .. } = options;
-        Ok(Self { wasmtime, cache, agreed, keeps_agreements, definition_deadline })
+        let EngineOptions { definition_deadline, compiler, keeps_agreements, .. } = options;
+        Ok(Self { wasmtime, cache, agreed, keeps_agreements, definition_deadline, compiler })
     }
 
     /// Has `recompute` find out whether a catalog and its components agree, unless it was found on this node before that they do.

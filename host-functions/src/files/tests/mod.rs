@@ -14,6 +14,7 @@ mod parents;
 mod race;
 mod remove;
 mod secret;
+mod storm;
 
 use std::sync::Arc;
 
