@@ -1,5 +1,6 @@
 //! `health` blocks: constants, so that everybody who reads the manifest sees what will be run.
 
+use hcl_edit::Span;
 use hcl_edit::structure::Block;
 use serde_json::Value as Json;
 

@@ -118,7 +118,12 @@ impl definition::Guest for Broken {
         if has(Flaw::EdgeAction)
             && let [first, ..] = others.as_slice()
         {
-            edges.push(Edge { prerequisite: first.clone(), dependent: id, reason: EdgeReason::Action("reload".into()) });
+            edges.push(Edge {
+                prerequisite: first.clone(),
+                dependent: id,
+                reason: EdgeReason::Action("reload".into()),
+                way_out: None,
+            });
         }
         Ok(edges)
     }
