@@ -19,12 +19,6 @@ resource "file" "checked" {
   validate = ["/usr/sbin/visudo", "-cf", "{}"]
 }
 
-resource "file" "kept" {
-  path    = "/etc/issue"
-  content = "Authorised use only\n"
-  backup  = 3
-}
-
 resource "file" "copy" {
   path   = "/etc/banner"
   source = "files/banner.txt"
@@ -45,30 +39,11 @@ resource "file" "directory" {
   mode   = "0755"
 }
 
-resource "file" "deep" {
-  path    = "/srv/site/pages/index.html"
-  content = "<h1>Hello</h1>\n"
-  parents = true
-}
-
 resource "file" "link" {
   path   = "/srv/current"
   ensure = "symlink"
   target = "releases/42"
   group  = "web"
-}
-
-resource "file" "replaces_a_link" {
-  path   = "/srv/releases/current"
-  ensure = "directory"
-  links  = "replace"
-}
-
-resource "file" "resolv" {
-  path     = "/etc/resolv.conf"
-  content  = "nameserver 192.0.2.53\n"
-  links    = "follow"
-  leads_to = ["/run/systemd/resolve/stub-resolv.conf", "/run/resolvconf/resolv.conf"]
 }
 
 resource "file" "leftover" {

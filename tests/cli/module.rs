@@ -66,7 +66,7 @@ fn inspect_a_built_in_module() {
       mode      string                                                   nullable, exported
           The permissions: octal as `0644` or `644`, or symbolic for all three classes as `u=rw,go=r`. Others read it as four octal digits.
       backup    integer                                                  identity, nullable, default 0
-          How many replaced versions of the file are kept beside it, from 0 to 100: `NAME.~1~` is the newest. They belong to the resource. Not with sensitive content.
+          How many replaced versions of the file are kept beside it, from 0 to 100: `NAME.~1~` is the newest. They belong to the resource. Of sensitive content nothing is kept.
       validate  list of string                                           identity, nullable
           A program that looks at the new file before it is put in place, by its absolute path, and its arguments, of which one has `{}` in the place of the file's path. It can change nothing. If it does not end with code 0, the old file stays.
       target    string                                                   nullable, exported
@@ -351,7 +351,7 @@ fn the_schema_of_a_built_in_module() {
             }
           ],
           "default": 0,
-          "description": "How many replaced versions of the file are kept beside it, from 0 to 100: `NAME.~1~` is the newest. They belong to the resource. Not with sensitive content."
+          "description": "How many replaced versions of the file are kept beside it, from 0 to 100: `NAME.~1~` is the newest. They belong to the resource. Of sensitive content nothing is kept."
         },
         "checksum": {
           "anyOf": [

@@ -61,11 +61,14 @@ fn the_names_are_claimed() {
 }
 
 #[test]
-fn sensitive_content_is_not_to_be_kept() {
+fn sensitive_content_is_not_kept_and_the_plan_says_so() {
     let scene = Scene::new();
     let variable = "variable \"token\" {\n  type      = string\n  sensitive = true\n  default   = \"hunter2\"\n}\n";
-    let manifest = variable.to_owned() + &site("${var.token}", "  backup = 1\n");
-    let error = scene.try_compile("site", &manifest).unwrap_err();
-    let told = testkit::scene::tell(&error);
-    assert!(told.contains("content that is sensitive is not kept when it is replaced"), "{told}");
+    scene.compile("site", &(variable.to_owned() + &site("${var.token}", "  backup = 1\n")));
+    scene.write("root/srv/motd", "an older secret");
+    let report = scene.apply("site");
+    assert_all(&report, Outcome::Changed);
+    let changes = &of(&report, "file.motd").changes;
+    assert_eq!(changes[0].reason, "the content differs, and what is replaced may be sensitive and is not kept");
+    assert_eq!((names(&scene), scene.read("/srv/motd")), (vec!["motd".to_owned()], "hunter2".into()));
 }

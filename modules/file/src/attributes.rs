@@ -51,8 +51,8 @@ pub struct Given {
     /// The permissions: octal as `0644` or `644`, or symbolic for all three classes as `u=rw,go=r`. Others read it as four octal digits.
     #[attribute(exported)]
     pub mode: Option<Mode>,
-    /// How many replaced versions of the file are kept beside it, from 0 to 100: `NAME.~1~` is the newest. They belong to the resource. Not with
-    /// sensitive content.
+    /// How many replaced versions of the file are kept beside it, from 0 to 100: `NAME.~1~` is the newest. They belong to the resource. Of
+    /// sensitive content nothing is kept.
     #[attribute(identity, default = 0)]
     pub backup: u32,
     /// A program that looks at the new file before it is put in place, by its absolute path, and its arguments, of which one has `{}` in the place of

@@ -108,6 +108,9 @@ fn content(desired: &Desired, path: &str, object: Option<&Object>) -> NodeResult
         return Ok(None);
     }
     let reason = match object {
+        Some(_) if desired.backup > 0 && desired.is_sensitive() => {
+            "the content differs, and what is replaced may be sensitive and is not kept"
+        }
         Some(_) if desired.backup > 0 => "the content differs, and what is replaced is kept",
         Some(_) => "the content differs",
         None => NEW,

@@ -104,6 +104,7 @@ pub fn assign_asset(desired: &mut Desired, slot: &str, asset: AssetRef) -> Defin
 pub fn test_view(desired: &Desired) -> DefinitionResult<TestedState> {
     let Desired { path, ensure, force, links, leads_to, parents, content: _, owner, group, mode, backup, validate, target } =
         desired;
+    let leads_to = (!leads_to.is_empty()).then_some(leads_to);
     let attributes = json!({
         "path": path, "ensure": ensure, "force": force, "links": links, "leads_to": leads_to, "parents": parents, "owner": owner,
         "group": group, "mode": mode, "backup": backup, "validate": validate, "target": target,
@@ -323,7 +324,7 @@ mod tests {
         let view = File::test_view(&desired).unwrap();
         assert_eq!(view.content, Some(testing::any_digest("content")));
         let expected = concat!(
-            r#"{"backup":0,"ensure":"file","force":false,"group":null,"leads_to":[],"links":"refuse","mode":"0644","owner":null,"#,
+            r#"{"backup":0,"ensure":"file","force":false,"group":null,"leads_to":null,"links":"refuse","mode":"0644","owner":null,"#,
             r#""parents":false,"path":"/etc/motd","#,
             r#""target":null,"validate":null}"#
         );

@@ -129,6 +129,11 @@ impl Desired {
         Identity { path, ensure: *ensure, force: *force, leads_to, parents: *parents, backup: *backup, validate }
     }
 
+    /// Whether the content is a sensitive value, of which the host keeps nothing.
+    pub fn is_sensitive(&self) -> bool {
+        self.content_name().is_some_and(|name| name.starts_with("secret:"))
+    }
+
     /// The path, and where a link there may lead.
     pub fn places(&self) -> impl Iterator<Item = &str> {
         std::iter::once(self.path.as_str()).chain(self.leads_to.iter().map(String::as_str))

@@ -13,9 +13,6 @@ const TIMEOUT: Duration = Duration::from_secs(5 * 60);
 /// The most versions of a file that the host keeps.
 const MAX_BACKUP: u32 = 100;
 
-/// How the name of content begins that is a sensitive value.
-const SECRET: &str = "secret:";
-
 /// Checks a complete desired state and says what it means.
 pub fn validate(desired: &Desired) -> DefinitionResult<Semantics> {
     check(desired)?;
@@ -120,10 +117,6 @@ fn check_backup(desired: &Desired) -> DefinitionResult<()> {
     last.try_for_each(|name| path::check(&name)).map_err(|_| {
         Diagnostic::at("backup", "the names of kept versions are longer than a name or a path can be").hint("leave `backup` out")
     })?;
-    if desired.content_name().is_some_and(|name| name.starts_with(SECRET)) {
-        let why = "content that is sensitive is not kept when it is replaced";
-        return Err(Diagnostic::at("backup", why).hint("leave `backup` out").into());
-    }
     Ok(())
 }
 
@@ -209,7 +202,6 @@ mod tests {
             r#"{"ensure":"absent","force":false,"links":"replace","path":"/a"}"#,
             r#"{"backup":101,"ensure":"file","force":false,"path":"/a"}"#,
             r#"{"backup":1,"ensure":"directory","force":false,"path":"/a"}"#,
-            r#"{"backup":1,"content":"secret:0","ensure":"file","force":false,"path":"/a"}"#,
         ];
         for text in refused {
             assert_eq!(validate(text), None, "{text}");
@@ -218,6 +210,6 @@ mod tests {
         assert_eq!(validate(&on_a_directory), None);
         assert!(validate(r#"{"ensure":"file","force":false,"path":"/a"}"#).is_some());
         assert!(validate(r#"{"backup":100,"ensure":"file","force":false,"path":"/a"}"#).is_some());
-        assert!(validate(r#"{"content":"secret:0","ensure":"file","force":false,"path":"/a"}"#).is_some());
+        assert!(validate(r#"{"backup":1,"content":"secret:0","ensure":"file","force":false,"path":"/a"}"#).is_some());
     }
 }
