@@ -102,7 +102,7 @@ fn run(command: &[String], more: Option<&String>, exits: i32) -> Result<Used, Fa
 /// Runs a program, and gives what it said and what it used.
 fn run_to_end(command: &mut Command) -> std::io::Result<(String, ResUse)> {
     let (mut reader, writer) = std::io::pipe()?;
-    let mut program = command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer).spawn()?;
+    let program = command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer).spawn()?;
     // The ends that the command holds would keep the pipe open.
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let mut said = Vec::new();
