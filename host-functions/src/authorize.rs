@@ -187,6 +187,7 @@ fn by_interface(standing: &Standing<'_>, call: &HostCall, resolved: Option<&[u8]
     match call {
         HostCall::FilesObjectOpen { .. }
         | HostCall::FilesObjectObserve { .. }
+        | HostCall::FilesObjectDestination { .. }
         | HostCall::FilesObjectRead { .. }
         | HostCall::FilesObjectStage { .. }
         | HostCall::FilesObjectSetAttributes { .. }
@@ -194,6 +195,7 @@ fn by_interface(standing: &Standing<'_>, call: &HostCall, resolved: Option<&[u8]
         | HostCall::FilesObjectMakeSymlink { .. }
         | HostCall::FilesObjectRemove { .. }
         | HostCall::FilesStagedCommit { .. }
+        | HostCall::FilesStagedCommitKeeping { .. }
         | HostCall::FilesDiscardStaged { .. } => files::policy::permit(standing, call, resolved),
         HostCall::FilesStagedValidate { command, .. } => files::policy::permit(standing, call, resolved)
             .and_then(|()| processes::policy::permit(standing, Verb::Query, command)),

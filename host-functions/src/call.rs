@@ -18,6 +18,7 @@ use crate::{openrc, systemd};
 pub enum HostCall {
     FilesObjectOpen { path: NodePath },
     FilesObjectObserve { path: NodePath, detail: Detail },
+    FilesObjectDestination { path: NodePath },
     FilesObjectRead { path: NodePath, offset: u64, length: u32 },
     FilesObjectStage { path: NodePath, content: Content, attributes: Attributes },
     FilesObjectSetAttributes { path: NodePath, attributes: Attributes },
@@ -26,6 +27,7 @@ pub enum HostCall {
     FilesObjectRemove { path: NodePath, recursive: bool },
     FilesStagedValidate { path: NodePath, command: Command },
     FilesStagedCommit { path: NodePath },
+    FilesStagedCommitKeeping { path: NodePath },
     FilesDiscardStaged { path: NodePath, staging_name: String },
     AssetsSize { asset: AssetName },
     AssetsRead { asset: AssetName, offset: u64, length: u32 },
@@ -103,7 +105,7 @@ pub enum Level {
 
 impl HostCall {
     /// Every function of the WIT that has a variant, as `INTERFACE#FUNCTION` in the WIT's own spelling.
-    pub const WIT_NAMES: [&'static str; 65] = [
+    pub const WIT_NAMES: [&'static str; 67] = [
         "files#[static]object.open",
         "files#[method]object.observe",
         "files#[method]object.read",
@@ -169,6 +171,8 @@ impl HostCall {
         "backends#refresh",
         "backends#perform",
         "backends#recover",
+        "files#[method]staged.commit-keeping",
+        "files#[method]object.destination",
     ];
 
     /// The function's name in the WIT, as in [`HostCall::WIT_NAMES`].
@@ -217,6 +221,8 @@ impl HostCall {
             HostCall::BackendsRefresh => 62,
             HostCall::BackendsPerform { .. } => 63,
             HostCall::BackendsRecover => 64,
+            HostCall::FilesStagedCommitKeeping { .. } => 65,
+            HostCall::FilesObjectDestination { .. } => 66,
             HostCall::Systemd(call) => return call.function.wit_name(),
             HostCall::Openrc(call) => return call.function.wit_name(),
         };
@@ -236,6 +242,7 @@ impl HostCall {
             HostCall::Systemd(call) => call.function.reach(),
             HostCall::Openrc(call) => call.function.reach(),
             HostCall::FilesObjectOpen { .. }
+            | HostCall::FilesObjectDestination { .. }
             | HostCall::AccountsFindUser { .. }
             | HostCall::AccountsFindGroup { .. }
             | HostCall::AccountsReadUser { .. }
@@ -262,6 +269,7 @@ impl HostCall {
             | HostCall::FilesObjectMakeSymlink { .. }
             | HostCall::FilesObjectRemove { .. }
             | HostCall::FilesStagedCommit { .. }
+            | HostCall::FilesStagedCommitKeeping { .. }
             | HostCall::ProcessesRun { .. }
             | HostCall::AccountsCreateUser { .. }
             | HostCall::AccountsChangeUser { .. }
@@ -287,6 +295,7 @@ impl HostCall {
     pub fn path(&self) -> Option<(Access, &NodePath)> {
         match self {
             HostCall::FilesObjectOpen { path }
+            | HostCall::FilesObjectDestination { path }
             | HostCall::FilesObjectObserve { path, .. }
             | HostCall::FilesObjectRead { path, .. } => Some((Access::Read, path)),
             HostCall::FilesObjectStage { path, .. }
@@ -296,6 +305,7 @@ impl HostCall {
             | HostCall::FilesObjectRemove { path, .. }
             | HostCall::FilesStagedValidate { path, .. }
             | HostCall::FilesStagedCommit { path }
+            | HostCall::FilesStagedCommitKeeping { path }
             | HostCall::FilesDiscardStaged { path, .. } => Some((Access::Write, path)),
             HostCall::AssetsSize { .. }
             | HostCall::AssetsRead { .. }

@@ -7,6 +7,12 @@ use crate::objects::{ANY, Domain, is_exclusive};
 /// The domain of effects on files: keys are absolute paths.
 pub const PATH: &str = "path";
 
+/// To make a plain directory where nothing is. Many resources may need one folder on their way, so it makes no claim.
+pub const MAKE_DIRECTORY: &str = "make-directory";
+
+/// What may be done with a path.
+pub const PATH_ACTIONS: [&str; 3] = ["read", "write", MAKE_DIRECTORY];
+
 /// Something that a resource may touch.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Effect {
@@ -14,7 +20,7 @@ pub struct Effect {
     pub domain: String,
     /// Which object. For `path`: an absolute path, or one that ends in `/**` for all beneath it.
     pub key: Vec<u8>,
-    /// What may be done. For `path`: `read`, `write`; neither includes the other.
+    /// What may be done. For `path` those of [`PATH_ACTIONS`]; none includes another.
     pub actions: Vec<String>,
     /// Narrows the actions where the domain has something to narrow. Has no meaning for `path`.
     pub qualifier: Option<String>,
@@ -30,7 +36,12 @@ impl Effect {
 
     /// Whether it lets the resource do this with `path`.
     pub fn permits(&self, access: Access, path: &[u8]) -> bool {
-        self.is_for(access) && (self.key == path || self.tree().is_some_and(|tree| is_beneath(path, tree)))
+        self.is_for(access) && self.has(path)
+    }
+
+    /// Whether it lets the resource make a plain directory at `path`, where nothing is.
+    pub fn permits_making(&self, path: &[u8]) -> bool {
+        self.makes_directories() && self.has(path)
     }
 
     /// Whether it lets the resource do this with everything beneath the directory `path`.
@@ -45,9 +56,18 @@ impl Effect {
         self.domain == domain.word() && is_named && has_verb
     }
 
-    /// The path that it lets the resource change, if it is one and no tree.
+    /// The path that it lets the resource change or make, if it is one and no tree.
     pub fn written_path(&self) -> Option<&[u8]> {
-        (self.is_for(Access::Write) && self.tree().is_none()).then_some(&self.key[..])
+        let writes = self.is_for(Access::Write) || self.makes_directories();
+        (writes && self.tree().is_none()).then_some(&self.key[..])
+    }
+
+    fn has(&self, path: &[u8]) -> bool {
+        self.key == path || self.tree().is_some_and(|tree| is_beneath(path, tree))
+    }
+
+    fn makes_directories(&self) -> bool {
+        self.domain == PATH && self.actions.iter().any(|action| action == MAKE_DIRECTORY)
     }
 
     fn is_for(&self, access: Access) -> bool {
@@ -83,6 +103,15 @@ mod tests {
         assert!(!tree.permits(Access::Read, b"/srv/a"), "writing does not include reading");
         assert!(tree.permits_beneath(Access::Write, b"/srv") && tree.permits_beneath(Access::Write, b"/srv/a"));
         assert!(effect("/**", &["read"]).permits(Access::Read, b"/x"));
+    }
+
+    #[test]
+    fn to_make_a_folder_on_the_way_is_neither_to_write_nor_to_hold_it() {
+        let parent = effect("/srv", &["read", MAKE_DIRECTORY]);
+        assert!(parent.permits_making(b"/srv") && parent.permits(Access::Read, b"/srv"));
+        assert!(!parent.permits(Access::Write, b"/srv") && !parent.permits_making(b"/srv/a"));
+        assert_eq!((parent.claim(), parent.written_path()), (None, Some(&b"/srv"[..])), "something may be staged beside it");
+        assert!(!effect("/srv", &["read", "write"]).permits_making(b"/srv"));
     }
 
     #[test]

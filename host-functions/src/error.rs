@@ -114,6 +114,14 @@ impl From<wasmtime::component::ResourceTableError> for CallError {
 mod tests {
     use super::*;
 
+    /// A real quota needs a kernel and a file system that have them; what the system answers is this.
+    #[test]
+    fn a_quota_is_told_like_a_full_disk() {
+        for errno in [Errno::NOSPC, Errno::DQUOT] {
+            assert!(matches!(CallError::system(errno, "x"), CallError::NoSpace));
+        }
+    }
+
     #[test]
     fn refusal_is_not_absence() {
         assert!(matches!(CallError::system(Errno::ACCESS, "x"), CallError::PermissionDenied(_)));

@@ -15,7 +15,7 @@ pub struct Rights {
     /// The component that serves it.
     pub module: Module,
     /// What the module asks for in `describe`.
-    pub asks: Vec<Ask>,
+    pub asks: Arc<Vec<Ask>>,
     /// What policy grants the module.
     pub grant: Arc<Grant>,
     /// What the resource says that it may touch.

@@ -85,7 +85,8 @@ pub(crate) fn all_rights(resource: &str) -> Rights {
         ]
         .into_iter()
         .chain(package_asks())
-        .collect(),
+        .collect::<Vec<_>>()
+        .into(),
         grant: Arc::new(Grant::requested(true)),
         effects: vec![effect("/**", &["read", "write"]), effect("/", &["read", "write"]), programs, package_effect("demo")],
         assets: BTreeMap::new(),
@@ -108,7 +109,7 @@ pub(crate) fn package_effect(name: &str) -> Effect {
 
 /// No rights at all.
 pub(crate) fn no_rights() -> Rights {
-    Rights { asks: vec![], grant: Arc::new(Grant::none()), effects: vec![], ..all_rights("file.nobody") }
+    Rights { asks: vec![].into(), grant: Arc::new(Grant::none()), effects: vec![], ..all_rights("file.nobody") }
 }
 
 /// Rights of a stranger's module: everything asked for and declared, and granted what `grant` sets.

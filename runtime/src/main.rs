@@ -1,4 +1,5 @@
-//! The program `runtime`: see [`runtime::cli`]. With a hidden first argument it is the helper that runs one program of the node.
+//! The program `runtime`: see [`runtime::cli`]. With a hidden first argument it is the helper that runs one program of the node, or the compiler of one
+//! component.
 
 use std::process::ExitCode;
 
@@ -6,6 +7,9 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().collect();
     if let Some(code) = host_functions::processes::native::helper(&arguments) {
+        return code;
+    }
+    if let Some(code) = runtime::engine::compiler(&arguments) {
         return code;
     }
     runtime::cli::main(&arguments).into()

@@ -252,7 +252,7 @@ resource "file" "free" {
         error: the directory that is to hold it does not exist
         where: module `file`, phase `apply`, attribute `path`
         left: nothing had changed yet
-        hint: declare that directory too: it then goes first
+        hint: declare that directory too: it then goes first; or set `parents = true`
 
       ? file.later: unmet [file [short]]
         reason: it requires `file.lost`, which is failed

@@ -14,6 +14,7 @@ mod mixed_up;
 mod module;
 mod on_record;
 mod orders;
+mod permissions;
 mod programs;
 mod progress;
 mod promises;

@@ -42,11 +42,17 @@ fn inspect_a_built_in_module() {
 
     attributes
       path      string                                                   required, identity, exported
-          The absolute path on the node, without `.`, `..`, double or trailing slashes. A link at the path itself is not followed.
+          The absolute path on the node, without `.`, `..`, double or trailing slashes. What becomes of a link at the path itself `links` says.
       ensure    "file" | "directory" | "symlink" | "absent" | "present"  identity, nullable, exported, default "file"
           What is to be at the path.
       force     boolean                                                  identity, nullable, default false
           Whether an object of another kind may be replaced, and a directory removed with all that it holds.
+      links     "refuse" | "replace" | "follow"                          identity, nullable, default "refuse"
+          What becomes of a symbolic link at the path where a file or directory is wanted: `refuse` is an error, `replace` puts what is wanted in its place, `follow` manages what it leads to, which `leads_to` must list.
+      leads_to  list of string                                           identity, nullable
+          Where a link at the path may lead with `links = "follow"`: absolute paths without links in them. What is there is held like the path itself.
+      parents   boolean                                                  identity, nullable, default false
+          Whether folders that are missing on the way to the path are made, owned by the run (root) and with mode 0755. They are not managed further: declare a folder whose owner or mode matters.
       content   string                                                   nullable
           The file's content as text. Not with `source`.
       source    string                                                   source, nullable
@@ -59,6 +65,8 @@ fn inspect_a_built_in_module() {
           The group: a name or a numeric id. Names are looked up on the node.
       mode      string                                                   nullable, exported
           The permissions: octal as `0644` or `644`, or symbolic for all three classes as `u=rw,go=r`. Others read it as four octal digits.
+      backup    integer                                                  identity, nullable, default 0
+          How many replaced versions of the file are kept beside it, from 0 to 100: `NAME.~1~` is the newest. They belong to the resource. Of sensitive content nothing is kept.
       validate  list of string                                           identity, nullable
           A program that looks at the new file before it is put in place, by its absolute path, and its arguments, of which one has `{}` in the place of the file's path. It can change nothing. If it does not end with code 0, the old file stays.
       target    string                                                   nullable, exported
@@ -331,6 +339,20 @@ fn the_schema_of_a_built_in_module() {
       "additionalProperties": false,
       "description": "A file, a directory or a symbolic link, or nothing, at a path.",
       "properties": {
+        "backup": {
+          "anyOf": [
+            {
+              "maximum": 9007199254740992,
+              "minimum": -9007199254740992,
+              "type": "integer"
+            },
+            {
+              "type": "null"
+            }
+          ],
+          "default": 0,
+          "description": "How many replaced versions of the file are kept beside it, from 0 to 100: `NAME.~1~` is the newest. They belong to the resource. Of sensitive content nothing is kept."
+        },
         "checksum": {
           "anyOf": [
             {
@@ -403,6 +425,36 @@ fn the_schema_of_a_built_in_module() {
           ],
           "description": "The group: a name or a numeric id. Names are looked up on the node."
         },
+        "leads_to": {
+          "anyOf": [
+            {
+              "items": {
+                "type": "string"
+              },
+              "type": "array"
+            },
+            {
+              "type": "null"
+            }
+          ],
+          "description": "Where a link at the path may lead with `links = \"follow\"`: absolute paths without links in them. What is there is held like the path itself."
+        },
+        "links": {
+          "anyOf": [
+            {
+              "enum": [
+                "refuse",
+                "replace",
+                "follow"
+              ]
+            },
+            {
+              "type": "null"
+            }
+          ],
+          "default": "refuse",
+          "description": "What becomes of a symbolic link at the path where a file or directory is wanted: `refuse` is an error, `replace` puts what is wanted in its place, `follow` manages what it leads to, which `leads_to` must list."
+        },
         "meta": {
           "description": "What every resource has: order, gate, timeout.",
           "type": "object"
@@ -438,8 +490,20 @@ fn the_schema_of_a_built_in_module() {
           ],
           "description": "The owner: a user name or a numeric id. Names are looked up on the node."
         },
+        "parents": {
+          "anyOf": [
+            {
+              "type": "boolean"
+            },
+            {
+              "type": "null"
+            }
+          ],
+          "default": false,
+          "description": "Whether folders that are missing on the way to the path are made, owned by the run (root) and with mode 0755. They are not managed further: declare a folder whose owner or mode matters."
+        },
         "path": {
-          "description": "The absolute path on the node, without `.`, `..`, double or trailing slashes. A link at the path itself is not followed.",
+          "description": "The absolute path on the node, without `.`, `..`, double or trailing slashes. What becomes of a link at the path itself `links` says.",
           "type": "string"
         },
         "source": {

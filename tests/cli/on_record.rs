@@ -147,7 +147,7 @@ fn a_failed_run_is_shown_with_its_cause_in_the_first_three_lines() {
     --- stdout
     run [run]: apply of `broken`, failed
     cause: `file.lost` failed in apply: the directory that is to hold it does not exist
-    hint: declare that directory too: it then goes first
+    hint: declare that directory too: it then goes first; or set `parents = true`
     serial 0, bundle [short], began [time], took [duration]
 
       ! file.lost: failed in apply [file [short]]
@@ -156,7 +156,7 @@ fn a_failed_run_is_shown_with_its_cause_in_the_first_three_lines() {
         error: the directory that is to hold it does not exist
         where: module `file`, phase `apply`, attribute `path`
         left: nothing had changed yet
-        hint: declare that directory too: it then goes first
+        hint: declare that directory too: it then goes first; or set `parents = true`
         used: [duration] of 5 min, [size] of [size]
 
       ? file.later: unmet [file [short]]

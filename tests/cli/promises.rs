@@ -7,7 +7,7 @@ const PROMISES: &str = include_str!("../../docs/promises.md");
 const ATTACKS: &str = include_str!("../../docs/security.md");
 
 /// The first cells of rows that are headings.
-const HEADINGS: [&str; 3] = ["| promise |", "| it cannot |", "| attack |"];
+const HEADINGS: [&str; 4] = ["| promise |", "| it cannot |", "| they cannot |", "| attack |"];
 
 /// What stands between backticks in the last column of each row.
 fn named(text: &str) -> BTreeSet<String> {

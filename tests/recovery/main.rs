@@ -4,8 +4,12 @@
 
 mod concurrent;
 mod deadline;
+mod every_act;
+mod faults;
+mod kept_versions;
 mod killed_at_events;
 mod killed_at_random;
+mod killed_at_steps;
 mod lost_refresh;
 mod lost_run;
 mod on_record;

@@ -22,6 +22,11 @@ const KILLS_OF_A_NODE: usize = 50;
 /// How many files change.
 const FILES: usize = 40;
 
+/// How often the program is killed.
+pub fn kills() -> usize {
+    std::env::var(KILLS_VARIABLE).map_or(KILLS, |text| text.parse().expect("a number of kills"))
+}
+
 /// Two versions of a manifest: of each object there is another kind, content or mode, or nothing.
 fn manifest(version: &str) -> String {
     let (first, mode, folder_or_link) = match version {
@@ -90,7 +95,7 @@ struct Tally {
 
 #[test]
 fn however_often_it_is_killed_nothing_is_lost_doubled_or_left_over() {
-    let kills = std::env::var(KILLS_VARIABLE).map_or(KILLS, |text| text.parse().expect("a number of kills"));
+    let kills = kills();
     let (mut random, whole) = (Random::new(), duration());
     let mut tally = Tally::default();
     while tally.kills < kills {

@@ -29,9 +29,9 @@ Commands:
   check   format, lints, dependencies, documentation, and a minute of `fuzz` for each target
   fuzz    set up, build, and feed what takes input from strangers with what no one would write, a minute each
           TARGET: only that; --seconds N: for so long; --seed N: the same choices again; TARGET --replay FILE: one input
-  bench   set up, build for release, and measure runs against what is native (as root; docs/benchmarks.md)
+  bench   set up, build for release, and measure runs against what is native (as root; docs/performance.md)
           names of benches: only those; --rounds N; --json: records instead of a table
-  soak    kill applies at random moments, 2000 times, and look for anything lost, doubled or left over
+  soak    kill applies at random moments, and at random steps, 2000 times each, and look for anything lost, doubled or left over
           --kills N: as often as that";
 
 /// Why a command did not succeed: text for people, of one or more lines.

@@ -1,5 +1,7 @@
 //! The host functions on a scratch root without tools: what is refused before any is looked for.
 
+use std::sync::Arc;
+
 use super::*;
 use crate::bindings::runtime::host::accounts::{self, Host as _};
 use crate::effects::Effect;
@@ -14,7 +16,8 @@ fn rights() -> Rights {
         rights.effects.extend([named("user", name), named("group", name)]);
     }
     rights.effects.push(Effect { domain: "group".into(), ..effect("adm", &["join"]) });
-    rights.asks.extend(["create", "modify", "delete", "join"].map(|verb| Ask::parse("accounts", verb, "*").unwrap()));
+    Arc::make_mut(&mut rights.asks)
+        .extend(["create", "modify", "delete", "join"].map(|verb| Ask::parse("accounts", verb, "*").unwrap()));
     rights.assets.insert("secret:user.web/password_hash".parse().unwrap(), Sensitivity::Sensitive);
     rights
 }

@@ -163,6 +163,7 @@ fn every_method(attempt: &mut Attempt) -> BTreeMap<&'static str, bool> {
     BTreeMap::from([
         ("files#[static]object.open", refused(context.open(b"/f".to_vec()))),
         ("files#[method]object.observe", refused(context.observe(object(), WitDetail::empty()))),
+        ("files#[method]object.destination", refused(context.destination(object()))),
         ("files#[method]object.read", refused(context.read(object(), 0, 1))),
         ("files#[method]object.stage", refused(context.stage(object(), inline, none()))),
         ("files#[method]object.set-attributes", refused(context.set_attributes(object(), none()))),
@@ -229,24 +230,26 @@ fn every_method(attempt: &mut Attempt) -> BTreeMap<&'static str, bool> {
 }
 
 /// A staged file whose attempt then loses its rights.
-fn staged_without_rights(rights: Rights, phase: Phase) -> (bool, bool, Attempt) {
+fn staged_without_rights(rights: Rights, phase: Phase) -> ([bool; 3], Attempt) {
     let mut attempt = Attempt::new();
     let handle = attempt.observed("/staged");
     let staged = attempt.stage(handle, b"x").unwrap();
     attempt.context.replace_rights(rights);
     attempt.context.set_phase(phase);
     let validate = matches!(attempt.context.validate(staged.borrow(), program()), Err(CallError::Denied(_)));
+    let keeping = matches!(attempt.context.commit_keeping(staged.borrow()), Err(CallError::Denied(_)));
     let refused = matches!(attempt.context.commit(staged.borrow()), Err(CallError::Denied(_)));
     assert_eq!(attempt.host("/staged").exists(), !refused);
-    (validate, refused, attempt)
+    ([validate, keeping, refused], attempt)
 }
 
 /// Runs everything with these rights in this phase, and compares what was refused with the audit trail.
 fn refusals(rights: Rights, phase: Phase) -> BTreeSet<&'static str> {
-    let (validate, commit, mut attempt) = staged_without_rights(rights, phase);
+    let ([validate, keeping, commit], mut attempt) = staged_without_rights(rights, phase);
     let mut refused = every_method(&mut attempt);
     refused.insert("files#[method]staged.validate", validate);
     refused.insert("files#[method]staged.commit", commit);
+    refused.insert("files#[method]staged.commit-keeping", keeping);
     let tried: BTreeSet<String> = refused.keys().map(|name| (*name).to_owned()).collect();
     assert_eq!(tried, functions_of_the_wit(), "each function is tried");
     let (records, _) = attempt.context.node().audit().snapshot();
@@ -299,6 +302,7 @@ fn calls() -> Vec<(&'static str, HostCall)> {
         ("open", HostCall::FilesObjectOpen { path: f() }),
         ("observe", HostCall::FilesObjectObserve { path: f(), detail: Detail { digest: false } }),
         ("observe digest", HostCall::FilesObjectObserve { path: f(), detail: Detail { digest: true } }),
+        ("destination", HostCall::FilesObjectDestination { path: f() }),
         ("read", HostCall::FilesObjectRead { path: f(), offset: 0, length: 1 }),
         ("stage", HostCall::FilesObjectStage { path: f(), content: inline, attributes }),
         ("set-attributes", HostCall::FilesObjectSetAttributes { path: f(), attributes }),
@@ -307,6 +311,7 @@ fn calls() -> Vec<(&'static str, HostCall)> {
         ("remove", HostCall::FilesObjectRemove { path: f(), recursive: false }),
         ("validate", HostCall::FilesStagedValidate { path: f(), command: command() }),
         ("commit", HostCall::FilesStagedCommit { path: f() }),
+        ("commit-keeping", HostCall::FilesStagedCommitKeeping { path: f() }),
         ("discard", HostCall::FilesDiscardStaged { path: f(), staging_name: STAGING.into() }),
         ("asset size", HostCall::AssetsSize { asset: AssetName::Plain(digest) }),
         ("asset read", HostCall::AssetsRead { asset: AssetName::Plain(digest), offset: 0, length: 1 }),
@@ -348,6 +353,7 @@ fn rights() -> Rights {
     let mut rights = all_rights("file.a");
     rights.assets.insert(AssetName::Plain(digest_of(b"x")), Sensitivity::Plain);
     rights.provider = Some("apt".into());
+    rights.effects.extend(["/f.~0~", "/f.~1~"].map(|name| effect(name, &["write"])));
     rights
 }
 
@@ -362,7 +368,7 @@ fn with_accounts() -> Rights {
     rights.effects.push(named("user", &["create", "modify", "delete"]));
     rights.effects.push(named("group", &["create", "modify", "delete"]));
     let verbs = ["create", "modify", "delete", "join"];
-    rights.asks.extend(verbs.map(|verb| Ask::parse("accounts", verb, "*").unwrap()));
+    Arc::make_mut(&mut rights.asks).extend(verbs.map(|verb| Ask::parse("accounts", verb, "*").unwrap()));
     rights
 }
 
@@ -377,12 +383,12 @@ fn all_for(name: &str) -> Rights {
 
 #[test]
 fn each_phase_allows_its_own_calls() {
-    let metadata = "open, observe, find-user, find-group, user, group, pause, fact, compare, log, backend selected";
+    let metadata = "open, observe, destination, find-user, find-group, user, group, pause, fact, compare, log, backend selected";
     let content = format!(
         "{metadata}, observe digest, read, asset size, asset read, login, password-matches, query, validate, package query, index, \
          backend read"
     );
-    let files = "stage, set-attributes, make-directory, make-symlink, remove, commit";
+    let files = "stage, set-attributes, make-directory, make-symlink, remove, commit, commit-keeping";
     let accounts = "create-user, change-user, delete-user, create-group, change-group, delete-group";
     let change = format!("{files}, {accounts}, run, transaction, package file, backend apply");
     let expected = [
@@ -428,7 +434,7 @@ fn each_part_of_a_right_is_needed() {
     let f = stage("/f");
     let without_effect = Rights { effects: vec![effect("/f", &["read"]), effect("/g", &["write"])], ..rights() };
     assert_eq!(rule(&without_effect, &f), Rule::Effects { access: Access::Write });
-    let without_ask = Rights { asks: vec![Ask::parse("files", "read", "/**").unwrap()], ..rights() };
+    let without_ask = Rights { asks: vec![Ask::parse("files", "read", "/**").unwrap()].into(), ..rights() };
     assert_eq!(rule(&without_ask, &f), Rule::NotAsked { right: "files.write".into() });
     let granted = |write: &[&str], deny: &[&str]| {
         let mut grant = Grant::none();
@@ -533,7 +539,7 @@ fn an_account_takes_its_own_rights_and_each_group_that_is_joined_another() {
     let primary = NewUser { group: Some("docker".into()), ..NewUser::default() };
     let primary = HostCall::AccountsCreateUser { name: "web".into(), user: primary };
     assert_eq!((rule(&joining, &primary), rule(&rights, &primary).is_err()), (Ok(()), true));
-    joining.asks.retain(|ask| *ask != Ask::parse("accounts", "join", "*").unwrap());
+    Arc::make_mut(&mut joining.asks).retain(|ask| *ask != Ask::parse("accounts", "join", "*").unwrap());
     assert_eq!(rule(&joining, &create(&["docker"])), Err(Rule::NotAsked { right: "accounts.join".into() }));
     let mut granted = Rights { grant: Arc::new(Grant::none()), ..rights.clone() };
     let not_granted = Rule::ObjectNotGranted { domain: Domain::User, verb: "create", name: "web".into() };
@@ -567,7 +573,7 @@ fn a_package_is_named_by_effects_asks_and_grant_with_its_verb_and_its_version() 
     assert_eq!(rule(&at_two, upgrade(Some("3.0"))), Err(Rule::PackageVersion));
     assert_eq!(rule(&at_two, upgrade(None)), Err(Rule::PackageVersion), "the candidate may be any");
     assert_eq!(
-        rule(&Rights { asks: vec![], ..rights() }, upgrade(None)),
+        rule(&Rights { asks: vec![].into(), ..rights() }, upgrade(None)),
         Err(Rule::NotAsked { right: "packages.upgrade".into() })
     );
     let held = HostCall::PackagesApply {

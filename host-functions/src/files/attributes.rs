@@ -12,7 +12,7 @@ use crate::authorize::Rule;
 use crate::call::{Attributes, HostCall};
 use crate::context::HostContext;
 use crate::error::CallError;
-use crate::node::identity::Identity;
+use crate::node::identity::{Fingerprint, Identity};
 use crate::node::resolve::is_trusted_folder;
 
 impl Attributes {
@@ -46,6 +46,7 @@ impl HostContext {
         object: &Object,
         wanted: Attributes,
     ) -> Result<(), CallError> {
+        let changed_before = self.let_change_through();
         let place = self.locate(call, &object.path)?.existing().ok_or(CallError::NotFound)?;
         let (handle, stat) = place.handle()?.ok_or(CallError::NotFound)?;
         object.seen.get().expect(Some(&stat), Sameness::Identity, &place.shown)?;
@@ -55,18 +56,12 @@ impl HostContext {
             self.allow_set_id(call, wanted.or(&stat).mode)?;
         }
         self.refuse_hard_links(&place, kind, &stat)?;
-        match (kind, reopen(&place, kind, &stat)?) {
-            (Kind::Symlink, _) => chown_handle(&place, handle.as_fd(), &stat, wanted)?,
-            (_, Some(open)) => {
-                set_on_open(&place, open.as_fd(), wanted)?;
-                rustix::fs::fsync(&open).map_err(|errno| place.failed("making durable", errno))?;
-            }
-            (_, None) => {
-                chown_handle(&place, handle.as_fd(), &stat, wanted)?;
-                chmod_handle(&place, handle.as_fd(), wanted.or(&stat).mode)?;
-                place.sync_file_system()?;
-            }
+        let set = set_on_handle(&place, handle.as_fd(), &stat, wanted);
+        if set.is_err() && rustix::fs::fstat(&handle).is_ok_and(|now| Fingerprint::of(&now) == Fingerprint::of(&stat)) {
+            // Any change of an attribute moves its change time.
+            self.take_back_change(changed_before);
         }
+        set?;
         place.sync_folder()?;
         let now = rustix::fs::fstat(&handle).map_err(|errno| place.failed("looking at", errno))?;
         object.seen.set(Seen::from(Some(&now)));
@@ -93,6 +88,23 @@ impl HostContext {
             return Ok(());
         }
         Err(CallError::UnsafePath(format!("`{}` has other hard links, which would change too", place.shown)))
+    }
+}
+
+/// Sets the attributes of what `handle` holds, and has them on disk.
+fn set_on_handle(place: &Place, handle: BorrowedFd<'_>, stat: &Stat, wanted: Attributes) -> Result<(), CallError> {
+    let kind = Kind::of(stat)?;
+    match (kind, reopen(place, kind, stat)?) {
+        (Kind::Symlink, _) => chown_handle(place, handle, stat, wanted),
+        (_, Some(open)) => {
+            set_on_open(place, open.as_fd(), wanted)?;
+            rustix::fs::fsync(&open).map_err(|errno| place.failed("making durable", errno))
+        }
+        (_, None) => {
+            chown_handle(place, handle, stat, wanted)?;
+            chmod_handle(place, handle, wanted.or(stat).mode)?;
+            place.sync_file_system()
+        }
     }
 }
 

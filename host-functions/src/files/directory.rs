@@ -62,14 +62,19 @@ impl HostContext {
         object: &Object,
         attributes: Attributes,
     ) -> Result<(), CallError> {
+        let changed_before = self.let_change_through();
         let place = self.locate(call, &object.path)?.needed()?;
         if place.stat()?.is_some() {
             return Err(CallError::AlreadyExists);
         }
-        let name = self.staging_name()?;
-        rustix::fs::mkdirat(&place.parent, name, Mode::RWXU).map_err(|errno| match errno {
-            Errno::EXIST => occupied(&place),
-            _ => place.failed("making a directory beside", errno),
+        place.refuse_append_only()?;
+        let name = &*self.staging_name()?.to_owned();
+        rustix::fs::mkdirat(&place.parent, name, Mode::RWXU).map_err(|errno| {
+            self.take_back_change(changed_before);
+            match errno {
+                Errno::EXIST => occupied(&place),
+                _ => place.failed("making a directory beside", errno),
+            }
         })?;
         let replaced = |place: &Place| CallError::Changed(format!("the directory made beside `{}` was replaced", place.shown));
         let stat = place.stat_name(name.as_bytes())?.ok_or_else(|| replaced(&place))?;

@@ -18,7 +18,7 @@ const MAX_BYTES: usize = 64 * 1024;
 const NEVER: [&[u8]; 3] = [b"security.ima", b"security.evm", b"trusted.overlay."];
 
 /// Lets a program do what only root may: it is given by whoever may give set-ID bits.
-const CAPABILITY: &[u8] = b"security.capability";
+pub(super) const CAPABILITY: &[u8] = b"security.capability";
 
 /// Whoever may do what beyond the permission bits, which stand in here too.
 const ACCESS_LIST: &[u8] = b"system.posix_acl_access";

@@ -37,6 +37,13 @@ impl files::HostObject for HostContext {
         Ok(self.observe_object(&call, &object, detail)?.map(Into::into))
     }
 
+    fn destination(&mut self, object: Resource<Object>) -> Result<Vec<u8>, CallError> {
+        let object = self.object(&object)?;
+        let call = HostCall::FilesObjectDestination { path: object.path.clone() };
+        self.authorize(&call)?;
+        self.destination_of(&call, &object)
+    }
+
     fn read(&mut self, object: Resource<Object>, offset: u64, length: u32) -> Result<Vec<u8>, CallError> {
         let object = self.object(&object)?;
         let call = HostCall::FilesObjectRead { path: object.path.clone(), offset, length };
@@ -118,14 +125,16 @@ impl files::HostStaged for HostContext {
 
     fn commit(&mut self, staged: Resource<Staged>) -> Result<(), CallError> {
         let path = self.table.get(&staged)?.path.clone();
-        let call = HostCall::FilesStagedCommit { path: path.clone() };
+        let call = HostCall::FilesStagedCommit { path };
         self.authorize(&call)?;
-        // Out of the table for as long as both are needed, and back in under the same handle.
-        let mut table = std::mem::take(&mut self.table);
-        let result = table.get_mut(&staged).map_err(CallError::from).and_then(|staged| self.commit_staged(&call, staged));
-        self.table = table;
-        self.node().packages().file_changed(path.as_bytes());
-        result
+        self.commit_by(&staged, |context, staged| context.commit_staged(&call, staged))
+    }
+
+    fn commit_keeping(&mut self, staged: Resource<Staged>) -> Result<(), CallError> {
+        let path = self.table.get(&staged)?.path.clone();
+        let call = HostCall::FilesStagedCommitKeeping { path };
+        self.authorize(&call)?;
+        self.commit_by(&staged, |context, staged| context.commit_staged_keeping(&call, staged))
     }
 
     fn drop(&mut self, staged: Resource<Staged>) -> wasmtime::Result<()> {
@@ -145,6 +154,23 @@ impl HostContext {
     fn object(&self, object: &Resource<Object>) -> Result<Object, CallError> {
         let Object { path, seen } = self.table.get(object)?;
         Ok(Object { path: path.clone(), seen: seen.clone() })
+    }
+
+    /// Commits what is staged, by a function that needs both it and this.
+    fn commit_by(
+        &mut self,
+        staged: &Resource<Staged>,
+        commit: impl FnOnce(&mut Self, &mut Staged) -> Result<(), CallError>,
+    ) -> Result<(), CallError> {
+        // Out of the table for as long as both are needed, and back in under the same handle.
+        let mut table = std::mem::take(&mut self.table);
+        let result = table.get_mut(staged).map_err(CallError::from).and_then(|staged| {
+            let committed = commit(self, staged);
+            self.node().packages().file_changed(staged.path.as_bytes());
+            committed
+        });
+        self.table = table;
+        result
     }
 }
 

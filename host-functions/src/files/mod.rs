@@ -10,6 +10,7 @@ pub mod diff;
 mod directory;
 mod extended;
 mod host;
+mod keep;
 mod object;
 mod observe;
 pub mod path;

@@ -1,7 +1,7 @@
 //! From a call about a path to an open parent directory, with every check that needs the node.
 
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
-use rustix::fs::{AtFlags, Mode, OFlags, Stat};
+use rustix::fs::{AtFlags, Mode, OFlags, Stat, StatxAttributes, StatxFlags};
 use rustix::io::Errno;
 
 use super::path::{NodePath, join};
@@ -89,6 +89,19 @@ impl Place {
         self.name == b"."
     }
 
+    /// Fails where names can be made and not taken away again: what is staged there could not be put in place, and would stay.
+    pub(super) fn refuse_append_only(&self) -> Result<(), CallError> {
+        let statx = rustix::fs::statx(&self.parent, "", AtFlags::EMPTY_PATH, StatxFlags::empty());
+        let statx = statx.map_err(|errno| self.failed("looking at the folder of", errno))?;
+        if statx.stx_attributes.contains(StatxAttributes::APPEND) {
+            let shown = &self.shown;
+            return Err(CallError::PermissionDenied(format!(
+                "the folder of `{shown}` is append-only, so nothing that is made in it could be put in place"
+            )));
+        }
+        Ok(())
+    }
+
     pub(super) fn failed(&self, doing: &str, errno: Errno) -> CallError {
         CallError::system(errno, &format!("{doing} `{}`", self.shown))
     }
@@ -168,8 +181,9 @@ impl HostContext {
         if call.changes() {
             let folder = FolderIdentity::of_fd(&place.parent).map_err(|errno| place.failed("looking at the folder of", errno))?;
             let declared = call.path().map(|(_, path)| path.as_bytes().to_vec()).unwrap_or_default();
+            let holds = policy::holds(&self.standing(), &declared);
             let holder = Holder { resource: self.rights().resource.clone(), path: declared };
-            if let Err(first) = node.registry().hold(folder, &place.name, holder) {
+            if holds && let Err(first) = node.registry().hold(folder, &place.name, holder) {
                 return Err(self.deny(call, Rule::Held { by: first.resource, path: escape_bytes(&first.path) }));
             }
             self.note_change();
@@ -193,6 +207,7 @@ fn displaces(call: &HostCall) -> bool {
         call,
         HostCall::FilesObjectStage { .. }
             | HostCall::FilesStagedCommit { .. }
+            | HostCall::FilesStagedCommitKeeping { .. }
             | HostCall::FilesObjectMakeSymlink { .. }
             | HostCall::FilesObjectRemove { .. }
     )

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::keep::{kept_count, kept_name};
 use super::path::{is_beneath, lexical_target, split};
 pub use super::pattern::{PathPattern, PatternError};
 use crate::assets;
@@ -24,20 +25,55 @@ pub const SET_ID_BITS: u32 = 0o6000;
 pub(crate) fn permit(standing: &Standing<'_>, call: &HostCall, resolved: Option<&[u8]>) -> Result<(), Rule> {
     let Some((access, declared)) = call.path() else { return Ok(()) };
     let beneath = matches!(call, HostCall::FilesObjectRemove { recursive: true, .. });
-    by_effects(standing, access, declared.as_bytes(), beneath)?;
+    by_effects(standing, call, access, declared.as_bytes(), beneath)?;
     by_asks(standing, access, declared.as_bytes(), beneath)?;
     let mut paths = BTreeSet::from([declared.as_bytes()]);
     paths.extend(resolved);
     for path in paths {
         by_grant(standing, access, path, beneath)?;
     }
+    if matches!(call, HostCall::FilesStagedCommitKeeping { .. }) {
+        by_kept(standing, declared.as_bytes(), resolved)?;
+    }
     by_arguments(standing, call, resolved.unwrap_or(declared.as_bytes()))
 }
 
-fn by_effects(standing: &Standing<'_>, access: Access, path: &[u8], beneath: bool) -> Result<(), Rule> {
+/// Each name under which what is replaced would be kept.
+fn by_kept(standing: &Standing<'_>, declared: &[u8], resolved: Option<&[u8]>) -> Result<(), Rule> {
+    let count = kept_count(&standing.rights.effects, declared);
+    if count == 0 {
+        return Err(Rule::Effects { access: Access::Write });
+    }
+    for number in 0..=count {
+        by_asks(standing, Access::Write, &kept_name(declared, number), false)?;
+        for path in std::iter::once(declared).chain(resolved) {
+            by_grant(standing, Access::Write, &kept_name(path, number), false)?;
+        }
+    }
+    Ok(())
+}
+
+fn by_effects(standing: &Standing<'_>, call: &HostCall, access: Access, path: &[u8], beneath: bool) -> Result<(), Rule> {
     let effects = &standing.rights.effects;
     let whole = !beneath || effects.iter().any(|effect| effect.permits_beneath(access, path));
-    if whole && effects.iter().any(|effect| effect.permits(access, path)) { Ok(()) } else { Err(Rule::Effects { access }) }
+    let named = whole && effects.iter().any(|effect| effect.permits(access, path));
+    let made = makes_plain_directory(call) && effects.iter().any(|effect| effect.permits_making(path));
+    if named || made { Ok(()) } else { Err(Rule::Effects { access }) }
+}
+
+/// Whether the call makes a directory as the system gives it, or removes what a lost run left of making one.
+fn makes_plain_directory(call: &HostCall) -> bool {
+    match call {
+        HostCall::FilesObjectMakeDirectory { attributes, .. } => *attributes == Attributes::default(),
+        HostCall::FilesDiscardStaged { .. } => true,
+        _ => false,
+    }
+}
+
+/// Whether the resource holds `path`, so that no other resource of the run may change it under another name. Who may only make a folder there
+/// does not: others may need it too.
+pub(crate) fn holds(standing: &Standing<'_>, path: &[u8]) -> bool {
+    standing.rights.effects.iter().any(|effect| effect.permits(Access::Write, path))
 }
 
 fn by_asks(standing: &Standing<'_>, access: Access, path: &[u8], beneath: bool) -> Result<(), Rule> {

@@ -70,14 +70,19 @@ impl HostContext {
         if place.is_root() {
             return Ok(false);
         }
-        let Some(stat) = place.stat_name(staging.as_bytes())? else { return Ok(false) };
-        let is_directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
-        let flags = if is_directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
-        match rustix::fs::unlinkat(&place.parent, staging, flags) {
-            Ok(()) => place.sync_folder().map(|()| true),
-            Err(Errno::NOENT) => Ok(false),
-            Err(errno) => Err(place.failed("removing what was staged beside", errno)),
-        }
+        let was_there = remove_staged(&place, staging)?;
+        Ok(self.settle_kept(path, &place)? || was_there)
+    }
+}
+
+fn remove_staged(place: &Place, staging: &str) -> Result<bool, CallError> {
+    let Some(stat) = place.stat_name(staging.as_bytes())? else { return Ok(false) };
+    let is_directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
+    let flags = if is_directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
+    match rustix::fs::unlinkat(&place.parent, staging, flags) {
+        Ok(()) => place.sync_folder().map(|()| true),
+        Err(Errno::NOENT) => Ok(false),
+        Err(errno) => Err(place.failed("removing what was staged beside", errno)),
     }
 }
 

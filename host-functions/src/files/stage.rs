@@ -9,14 +9,14 @@ use super::copy::copy_content;
 use super::extended::Extended;
 use super::object::{Kind, Object, Sameness, Seen, SharedSeen};
 use super::path::NodePath;
-use super::place::Place;
+use super::place::{Located, Place};
 use super::swap::{Staging, occupied};
 use crate::assets::AssetName;
 use crate::authorize::Rule;
 use crate::call::{Attributes, Content, HostCall};
 use crate::context::HostContext;
 use crate::error::CallError;
-use crate::node::identity::Identity;
+use crate::node::identity::{Fingerprint, Identity};
 
 /// The mode of a new file when nothing says otherwise.
 const NEW_FILE_MODE: u32 = 0o644;
@@ -42,6 +42,23 @@ impl Staged {
     pub(super) fn undo(self) -> Option<(bool, u64)> {
         self.staging.undo().then_some((self.changed_before, self.changes))
     }
+
+    /// What was last seen where it is to go.
+    pub(super) fn seen(&self) -> Seen {
+        self.seen.get()
+    }
+
+    pub(super) fn is_in_place(&self) -> bool {
+        self.staging.is_in_place()
+    }
+
+    /// Puts it in place; `seen` is what is there now, where that is not what was last seen.
+    pub(super) fn replace(&mut self, seen: Option<Fingerprint>) -> Result<(), CallError> {
+        self.staging.replace(seen.map_or_else(|| self.seen.get(), Seen::There))?;
+        let now = rustix::fs::fstat(&self.file).map_err(|errno| self.staging.place.failed("looking at", errno))?;
+        self.seen.set(Seen::from(Some(&now)));
+        Ok(())
+    }
 }
 
 fn usual_mode(content: &Content) -> u32 {
@@ -61,6 +78,35 @@ impl HostContext {
         attributes: Attributes,
     ) -> Result<Staged, CallError> {
         let changed_before = self.let_change_through();
+        let staged = self.stage_beside(call, object, content, attributes, changed_before);
+        if let Err(error) = &staged
+            && self.has_nothing_staged(call, object, error)
+        {
+            self.take_back_change(changed_before);
+        }
+        staged
+    }
+
+    /// Whether nothing is beside the object under the staging name: then what could not be staged there has changed nothing.
+    pub(super) fn has_nothing_staged(&mut self, call: &HostCall, object: &Object, error: &CallError) -> bool {
+        if matches!(error, CallError::Denied(_)) {
+            // It would be denied again.
+            return false;
+        }
+        let place = self.locate(call, &object.path).and_then(Located::needed);
+        place.is_ok_and(|place| {
+            self.staging_name().and_then(|name| place.stat_name(name.as_bytes())).is_ok_and(|stat| stat.is_none())
+        })
+    }
+
+    fn stage_beside(
+        &mut self,
+        call: &HostCall,
+        object: &Object,
+        content: &Content,
+        attributes: Attributes,
+        changed_before: bool,
+    ) -> Result<Staged, CallError> {
         let place = self.locate(call, &object.path)?.needed()?;
         let now = place.stat()?;
         let attributes = self.attributes_of_new(call, &place, now.as_ref(), attributes, usual_mode(content))?;
@@ -113,6 +159,7 @@ impl HostContext {
     }
 
     fn create_staged(&self, place: Place) -> Result<(OwnedFd, Staging), CallError> {
+        place.refuse_append_only()?;
         let name = self.staging_name()?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = rustix::fs::openat(&place.parent, name, flags, Mode::RUSR | Mode::WUSR).map_err(|errno| match errno {
@@ -132,6 +179,12 @@ impl HostContext {
 
     /// `staged.commit`, already authorised.
     pub(super) fn commit_staged(&mut self, call: &HostCall, staged: &mut Staged) -> Result<(), CallError> {
+        self.ready_to_commit(call, staged)?;
+        staged.replace(None)
+    }
+
+    /// The place for what is staged, if that can still go there.
+    pub(super) fn ready_to_commit(&mut self, call: &HostCall, staged: &Staged) -> Result<Place, CallError> {
         if staged.staging.is_in_place() {
             return Err(CallError::invalid(format!("`{}` is committed already", staged.path)));
         }
@@ -141,9 +194,6 @@ impl HostContext {
         if folder(&place)? != folder(&staged.staging.place)? {
             return Err(CallError::Changed(format!("the folder of `{}` was replaced since the file was staged", place.shown)));
         }
-        staged.staging.replace(staged.seen.get())?;
-        let now = rustix::fs::fstat(&staged.file).map_err(|errno| place.failed("looking at", errno))?;
-        staged.seen.set(Seen::from(Some(&now)));
-        Ok(())
+        Ok(place)
     }
 }

@@ -193,11 +193,11 @@ pub(super) fn take_out(place: &Place, staging: &str, seen: Seen) -> Result<(), C
     place.sync_folder()
 }
 
-fn remove_name(place: &Place, name: &[u8]) -> Result<(), CallError> {
+pub(super) fn remove_name(place: &Place, name: &[u8]) -> Result<(), CallError> {
     rustix::fs::unlinkat(&place.parent, name, AtFlags::empty()).map_err(|errno| place.failed("removing what was at", errno))
 }
 
-fn rename(place: &Place, from: &[u8], to: &[u8], flags: RenameFlags) -> Result<(), Errno> {
+pub(super) fn rename(place: &Place, from: &[u8], to: &[u8], flags: RenameFlags) -> Result<(), Errno> {
     rustix::fs::renameat_with(&place.parent, from, &place.parent, to, flags)
 }
 

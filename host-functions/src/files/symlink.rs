@@ -1,6 +1,6 @@
-//! Making a symbolic link: under the staging name, then put in place.
+//! Symbolic links: where one leads, and making one, under the staging name and then put in place.
 
-use rustix::fs::{AtFlags, Stat};
+use rustix::fs::{AtFlags, OFlags, Stat};
 use rustix::io::Errno;
 
 use super::attributes::ownership;
@@ -12,8 +12,23 @@ use crate::call::{Attributes, HostCall};
 use crate::context::HostContext;
 use crate::error::CallError;
 use crate::node::identity::Identity;
+use crate::node::resolve::{self, Target};
+use crate::text::escape_bytes;
 
 impl HostContext {
+    /// `object.destination`, already authorised. Only where it leads is told: whoever wants to do something there needs a handle on that path.
+    pub(super) fn destination_of(&mut self, call: &HostCall, object: &Object) -> Result<Vec<u8>, CallError> {
+        let (path, blocked) = match resolve::open(self.node().root(), object.path.as_bytes(), OFlags::PATH)? {
+            Target::Opened { path, .. } | Target::Missing { path } => (path, None),
+            Target::NotDirectory { at, path } => (path, Some(at)),
+        };
+        self.authorize_resolved(call, &path)?;
+        match blocked {
+            None => Ok(path),
+            Some(at) => Err(CallError::WrongKind(format!("`{}` is not a directory", escape_bytes(&at)))),
+        }
+    }
+
     /// `object.make-symlink`, already authorised.
     pub(super) fn make_object_symlink(
         &mut self,
@@ -22,6 +37,7 @@ impl HostContext {
         target: &[u8],
         attributes: Attributes,
     ) -> Result<(), CallError> {
+        let changed_before = self.let_change_through();
         let place = self.locate(call, &object.path)?.needed()?;
         let now = place.stat()?;
         let attributes = match now.as_ref().map(|stat| Kind::of(stat).map(|kind| (kind, stat))).transpose()? {
@@ -33,7 +49,13 @@ impl HostContext {
             }
         };
         object.seen.get().expect(now.as_ref(), Sameness::State, &place.shown)?;
-        let mut staging = stage_link(place, self.staging_name()?, target, attributes)?;
+        let staged = stage_link(place, self.staging_name()?, target, attributes);
+        if let Err(error) = &staged
+            && self.has_nothing_staged(call, object, error)
+        {
+            self.take_back_change(changed_before);
+        }
+        let mut staging = staged?;
         let made = staging.0;
         staging.1.replace(object.seen.get())?;
         let now = staging.1.place.stat()?.filter(|stat| Identity::of(stat) == made);
@@ -44,6 +66,7 @@ impl HostContext {
 
 /// Makes the link beside its place, and says which object it is.
 fn stage_link(place: Place, name: &str, target: &[u8], attributes: Attributes) -> Result<(Identity, Staging), CallError> {
+    place.refuse_append_only()?;
     rustix::fs::symlinkat(target, &place.parent, name).map_err(|errno| match errno {
         Errno::EXIST => occupied(&place),
         _ => place.failed("making a symbolic link beside", errno),

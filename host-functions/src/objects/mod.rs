@@ -7,6 +7,7 @@ pub mod grant;
 pub mod pattern;
 pub(crate) mod policy;
 
+use crate::effects::MAKE_DIRECTORY;
 pub use grant::{ObjectGrant, ObjectRow};
 pub use pattern::{ArgumentsPattern, NamePattern, NamePatternError};
 
@@ -151,9 +152,10 @@ pub fn is_read_only(verb: &str) -> bool {
     matches!(verb, "read" | "query")
 }
 
-/// Whether to do this with an object is to hold it. Many users may be in one group, and it may be managed beside them.
+/// Whether to do this with an object is to hold it. Many users may be in one group, and it may be managed beside them; so it is with a folder
+/// on the way to several objects.
 pub fn is_exclusive(verb: &str) -> bool {
-    !is_read_only(verb) && verb != JOIN
+    !is_read_only(verb) && verb != JOIN && verb != MAKE_DIRECTORY
 }
 
 #[cfg(test)]

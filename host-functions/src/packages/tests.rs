@@ -128,14 +128,14 @@ fn attempt(effects: &[(&str, &[&str])]) -> HostContext {
 fn attempt_of(node: &Arc<Node>, effects: &[(&str, &[&str])]) -> HostContext {
     let ask = |verb: &&'static str| Ask::parse("packages", verb, "*").unwrap();
     let interface = Interface::Packages;
-    let asks = interface.verbs().iter().chain(interface.maintenance()).map(ask).collect();
+    let asks: Vec<Ask> = interface.verbs().iter().chain(interface.maintenance()).map(ask).collect();
     let effect = |(name, verbs): &(&str, &[&str])| Effect {
         domain: "package".into(),
         key: name.as_bytes().to_vec(),
         actions: verbs.iter().map(|verb| (*verb).to_owned()).collect(),
         qualifier: None,
     };
-    let rights = Rights { asks, effects: effects.iter().map(effect).collect(), ..all_rights("package.test") };
+    let rights = Rights { asks: asks.into(), effects: effects.iter().map(effect).collect(), ..all_rights("package.test") };
     let gate = Arc::new(TestGate(true.into()));
     attempt_on(Arc::clone(node), rights, Arc::new(TestAssets::default()), gate)
 }

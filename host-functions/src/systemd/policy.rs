@@ -30,8 +30,8 @@ mod tests {
     fn rights(actions: &[&str], asks: &[&str]) -> Rights {
         let actions = actions.iter().map(|action| (*action).to_owned()).collect();
         let effect = Effect { domain: "unit".into(), key: b"demo.service".to_vec(), actions, qualifier: None };
-        let asks = asks.iter().map(|verb| Ask::parse("systemd", verb, "*").unwrap()).collect();
-        Rights { effects: vec![effect], asks, ..all_rights("service.demo") }
+        let asks: Vec<Ask> = asks.iter().map(|verb| Ask::parse("systemd", verb, "*").unwrap()).collect();
+        Rights { effects: vec![effect], asks: asks.into(), ..all_rights("service.demo") }
     }
 
     fn rule(rights: &Rights, phase: Phase, call: Call) -> Option<Rule> {

@@ -56,7 +56,7 @@ fn attempt(phase: Phase, limit: impl FnOnce(&mut Grant)) -> HostContext {
         resource: "exec.a".into(),
         provider: None,
         module: Module { name: "exec".into(), digest: format!("sha256:{}", "0".repeat(64)) },
-        asks: asks.to_vec(),
+        asks: asks.to_vec().into(),
         grant: Arc::new(grant),
         effects: vec![Effect { domain: "process".into(), key: b"*".to_vec(), actions, qualifier: None }],
         assets: [].into(),

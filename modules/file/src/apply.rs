@@ -6,7 +6,7 @@ use runtime_sdk::processes::{Command, Finished, Status};
 use runtime_sdk::{Diagnostic, HostCall as _, HostError, InterruptedOperation, NodeResult, Outcome, Progress};
 
 use crate::desired::{Desired, Ensure};
-use crate::state::{self, State, wanted_kind};
+use crate::state::{self, Found, State, wanted_kind};
 use crate::validation::Validation;
 
 /// One change at the path.
@@ -64,18 +64,32 @@ fn attributes(desired: &Desired, state: &State) -> Attributes {
 /// Brings the desired state about, provided that the object is still what `checked` says.
 pub fn apply(desired: &Desired, checked: &State) -> NodeResult<Outcome> {
     state::need_accounts(desired, checked)?;
-    let (handle, object) = state::open(desired)?;
-    if object != checked.object {
+    let Found { handle, object, at } = state::open(desired)?;
+    if object != checked.object || at != checked.at {
         return Err(unchanged(
             Diagnostic::at("path", "the object was changed by something else after it was checked").hint("run it again"),
         ));
     }
     let attributes = attributes(desired, checked);
     let mut progress = Progress::new();
+    make_parents(&checked.missing, &mut progress)?;
     for step in steps(desired, checked) {
         perform(step, &handle, desired, &attributes, &mut progress)?;
     }
     Ok(Outcome::changed())
+}
+
+/// Makes the folders on the way that were missing. A run that is lost in between leaves those that it made, and the next goes on from there.
+fn make_parents(missing: &[String], progress: &mut Progress) -> NodeResult<()> {
+    for folder in missing {
+        let handle = progress.harmless("look at a folder on the way", files::Object::open(folder.as_bytes()))?;
+        match handle.make_directory(Attributes { owner: None, group: None, mode: None }) {
+            // Another resource that needs it was faster.
+            Err(HostError::AlreadyExists) => {}
+            result => progress.stepwise("make a folder on the way", result)?,
+        }
+    }
+    Ok(())
 }
 
 fn perform(
@@ -112,7 +126,8 @@ fn write(handle: &files::Object, desired: &Desired, attributes: &Attributes, pro
     if let Some(validation) = &desired.validate {
         validate(&staged, validation, progress)?;
     }
-    progress.whole("put the new file in its place", staged.commit())
+    let committed = if desired.backup > 0 { staged.commit_keeping() } else { staged.commit() };
+    progress.whole("put the new file in its place", committed)
 }
 
 /// Has the declared program look at the new file. Where it refuses, the file goes with the handle.
@@ -154,20 +169,22 @@ fn in_parent<T>(result: Result<T, HostError>, progress: &Progress) -> NodeResult
 
 fn no_parent() -> Diagnostic {
     Diagnostic::at("path", "the directory that is to hold it does not exist")
-        .hint("declare that directory too: it then goes first")
+        .hint("declare that directory too: it then goes first; or set `parents = true`")
 }
 
 fn not_empty() -> Diagnostic {
     Diagnostic::at("force", "the directory is not empty").hint("set `force = true` to remove it with all that it holds")
 }
 
-/// Removes what an interrupted operation left beside the path. What it did at the path is whole or not there at all, so
+/// Removes what an interrupted operation left beside the path, or where a link there may lead. What it did at the path is whole or not there at all, so
 /// checking and applying again is safe.
 pub fn recover(desired: &Desired, operation: &InterruptedOperation) -> NodeResult<()> {
-    let result = files::discard_staged(desired.path.as_bytes(), &operation.staging_name);
-    let was_there = result.before_change("remove what was staged")?;
-    if was_there {
-        runtime_sdk::log::info("removed a file that an interrupted operation had staged");
+    for place in desired.places() {
+        let result = files::discard_staged(place.as_bytes(), &operation.staging_name);
+        let was_there = result.before_change("remove what was staged")?;
+        if was_there {
+            runtime_sdk::log::info("removed a file that an interrupted operation had staged");
+        }
     }
     Ok(())
 }

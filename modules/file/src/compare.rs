@@ -14,13 +14,21 @@ use runtime_sdk::Principal;
 /// # Errors
 /// If an object of another kind is there and may not be replaced.
 pub fn changes(desired: &Desired, state: &State) -> NodeResult<Vec<Change>> {
+    let mut changes = differing(desired, state)?;
+    if let Some(at) = &state.at {
+        changes.iter_mut().for_each(|change| change.reason += &format!("; it is at `{at}`, where the link at the path leads"));
+    }
+    Ok(changes)
+}
+
+fn differing(desired: &Desired, state: &State) -> NodeResult<Vec<Change>> {
     let wanted = wanted_kind(desired.ensure);
     match &state.object {
         None if wanted.is_none() => Ok(Vec::new()),
         None => all_of_it(desired, state, None, "nothing is there yet"),
         Some(object) if Some(object.kind) == wanted => attributes(desired, state, object),
         Some(object) if wanted.is_none() => Ok(vec![ensure(desired, Some(object.kind), "it is not to be there")?]),
-        Some(object) if desired.force => {
+        Some(object) if desired.may_replace(object.kind == Kind::Symlink) => {
             let reason = format!("a {} is in its place", word(object.kind));
             all_of_it(desired, state, Some(object.kind), &reason)
         }
@@ -43,6 +51,9 @@ fn wrong_kind(found: Kind, wanted: Ensure) -> LifecycleError {
     let message = format!("a {} is at the path, where a {} is wanted", word(found), wanted.word());
     let hint = match found {
         Kind::Directory => "set `force = true` to replace it with all that it holds, or move it away",
+        Kind::Symlink => {
+            "set `links = \"replace\"` to put it in the link's place, or `links = \"follow\"` to manage what it leads to"
+        }
         _ => "set `force = true` to replace it, or move it away",
     };
     unchanged(Diagnostic::at("ensure", message).hint(hint))
@@ -57,8 +68,15 @@ fn ensure(desired: &Desired, found: Option<Kind>, reason: &str) -> NodeResult<Ch
 /// The changes of a new object: itself, and each managed attribute.
 fn all_of_it(desired: &Desired, state: &State, found: Option<Kind>, reason: &str) -> NodeResult<Vec<Change>> {
     let mut changes = vec![ensure(desired, found, reason)?];
+    changes.extend(state.missing.iter().map(|folder| parent(folder)).collect::<NodeResult<Vec<_>>>()?);
     changes.extend(differences(desired, state, None)?);
     Ok(changes)
+}
+
+/// One folder that is made on the way.
+fn parent(folder: &str) -> NodeResult<Change> {
+    let reason = "nothing is there, and it is made on the way unless another resource makes it first";
+    Change::new("parents", None, Some(json!(folder)), reason)
 }
 
 /// The changes of an object of the right kind.
@@ -69,7 +87,7 @@ fn attributes(desired: &Desired, state: &State, object: &Object) -> NodeResult<V
 /// Each managed attribute that differs from `object`, or every one if there is none.
 fn differences(desired: &Desired, state: &State, object: Option<&Object>) -> NodeResult<Vec<Change>> {
     let changes = [
-        content(desired, object)?,
+        content(desired, state.at.as_deref().unwrap_or(&desired.path), object)?,
         owner("owner", desired.owner.as_ref(), state.owner, object.map(|object| object.owner))?,
         owner("group", desired.group.as_ref(), state.group, object.map(|object| object.group))?,
         mode(desired, object)?,
@@ -80,7 +98,7 @@ fn differences(desired: &Desired, state: &State, object: Option<&Object>) -> Nod
 
 const NEW: &str = "set as it is made";
 
-fn content(desired: &Desired, object: Option<&Object>) -> NodeResult<Option<Change>> {
+fn content(desired: &Desired, path: &str, object: Option<&Object>) -> NodeResult<Option<Change>> {
     let Some(name) = desired.content_name() else { return Ok(None) };
     let before = object.and_then(|object| object.digest.as_deref());
     if object.is_some() && before.is_none() {
@@ -89,9 +107,16 @@ fn content(desired: &Desired, object: Option<&Object>) -> NodeResult<Option<Chan
     if before == Some(name) {
         return Ok(None);
     }
-    let reason = if object.is_some() { "the content differs" } else { NEW };
+    let reason = match object {
+        Some(_) if desired.backup > 0 && desired.is_sensitive() => {
+            "the content differs, and what is replaced may be sensitive and is not kept"
+        }
+        Some(_) if desired.backup > 0 => "the content differs, and what is replaced is kept",
+        Some(_) => "the content differs",
+        None => NEW,
+    };
     let change = Change::new("content", before.map(Value::from), Some(Value::from(name)), reason)?;
-    Ok(Some(change.content(desired.path.as_bytes(), name)))
+    Ok(Some(change.content(path.as_bytes(), name)))
 }
 
 /// An owner or a group: compared as numbers, shown as declared. One that is not there yet differs from whatever is.
@@ -147,6 +172,7 @@ fn target(desired: &Desired, object: Option<&Object>) -> NodeResult<Option<Chang
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::links::Links;
     use crate::mode::Mode;
     use crate::testing::{desired, digest, object, state};
     use runtime_sdk::EffectClass;
@@ -187,6 +213,17 @@ mod tests {
     }
 
     #[test]
+    fn each_folder_that_is_made_on_the_way_is_a_change() {
+        let wanted = Desired { parents: true, ..desired(Ensure::File) };
+        let found = State { missing: vec!["/srv".into(), "/srv/site".into()], ..state(None) };
+        let changes = changes(&wanted, &found).unwrap();
+        let told: Vec<_> = changes.iter().map(|change| (change.attribute.as_str(), change.after.as_deref())).collect();
+        let made = |folder| ("parents", Some(folder));
+        assert_eq!(told, [("ensure", Some(r#""file""#)), made(r#""/srv""#), made(r#""/srv/site""#)]);
+        assert_eq!(names(&wanted, &state(Some(object(Kind::File)))), Vec::<String>::new(), "they are not managed further");
+    }
+
+    #[test]
     fn content_is_compared_by_digest_and_names_both() {
         let wanted = desired(Ensure::File).with_content("a");
         let same = Object { digest: Some(digest("a")), ..object(Kind::File) };
@@ -196,7 +233,9 @@ mod tests {
         assert_eq!((change.before, change.after), (Some(json!(digest("b")).to_string()), Some(json!(digest("a")).to_string())));
         let content = change.content.unwrap();
         assert_eq!((content.path, content.asset), (b"/srv/it".to_vec(), digest("a")));
-        assert_eq!(action(&wanted, &other), Action::Update);
+        assert_eq!((change.reason.as_str(), action(&wanted, &other)), ("the content differs", Action::Update));
+        let kept = Desired { backup: 1, ..wanted };
+        assert_eq!(changes(&kept, &other).unwrap()[0].reason, "the content differs, and what is replaced is kept");
     }
 
     #[test]
@@ -250,7 +289,8 @@ mod tests {
                 let error = changes(&desired(ensure), &state(Some(object(kind)))).unwrap_err();
                 let LifecycleError::Failed(failure) = error else { panic!("{error:?}") };
                 assert_eq!(failure.effect_class, EffectClass::BeforeChange);
-                assert!(failure.diagnostic.hint.unwrap().starts_with("set `force = true`"));
+                let word = if kind == Kind::Symlink { "set `links = " } else { "set `force = true`" };
+                assert!(failure.diagnostic.hint.unwrap().starts_with(word));
             }
         }
     }
@@ -262,6 +302,29 @@ mod tests {
         assert_eq!(names(&wanted, &found), ["ensure", "mode"], "also what would be equal: the new object has to get it");
         assert_eq!(changes(&wanted, &found).unwrap()[0].reason, "a directory is in its place");
         assert_eq!(action(&wanted, &found), Action::Replace);
+    }
+
+    #[test]
+    fn a_link_alone_is_replaced_where_that_is_said_of_links() {
+        for ensure in [Ensure::File, Ensure::Directory] {
+            let wanted = Desired { links: Links::Replace, ..desired(ensure) };
+            let found = state(Some(object(Kind::Symlink)));
+            assert_eq!(changes(&wanted, &found).unwrap()[0].reason, "a symlink is in its place");
+            assert_eq!(action(&wanted, &found), Action::Replace);
+            assert!(changes(&wanted, &state(Some(object(Kind::Socket)))).is_err(), "of other kinds nothing was said");
+            let followed = Desired { links: Links::Follow, leads_to: vec!["/run/it".into()], ..desired(ensure) };
+            assert!(changes(&followed, &found).is_err(), "what a link leads to is no link");
+        }
+    }
+
+    #[test]
+    fn what_a_link_leads_to_is_compared_and_told_as_that() {
+        let wanted =
+            Desired { links: Links::Follow, leads_to: vec!["/run/it".into()], ..desired(Ensure::File).with_content("a") };
+        let other = Object { digest: Some(digest("b")), ..object(Kind::File) };
+        let change = changes(&wanted, &State { at: Some("/run/it".into()), ..state(Some(other)) }).unwrap().remove(0);
+        assert_eq!(change.reason, "the content differs; it is at `/run/it`, where the link at the path leads");
+        assert_eq!(change.content.unwrap().path, b"/run/it");
     }
 
     #[test]

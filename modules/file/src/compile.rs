@@ -5,6 +5,7 @@ use serde_json::json;
 
 use crate::attributes::Given;
 use crate::desired::{Desired, Ensure, Identity};
+use crate::links::Links;
 use crate::source::{self, Origin};
 use crate::validate;
 use crate::validation::Validation;
@@ -17,6 +18,10 @@ pub struct GivenIdentity {
     path: String,
     ensure: Ensure,
     force: bool,
+    links: Links,
+    leads_to: Vec<String>,
+    parents: bool,
+    backup: u32,
     validate: Option<Validation>,
 }
 
@@ -24,7 +29,8 @@ impl GivenIdentity {
     /// What the declaration touches.
     pub fn footprint(&self) -> runtime_sdk::Footprint {
         let validate = self.validate.as_ref().map(Validation::program);
-        Identity { path: &self.path, ensure: self.ensure, force: self.force, validate }.footprint()
+        let Self { path, ensure, force, leads_to, parents, backup, .. } = self;
+        Identity { path, ensure: *ensure, force: *force, leads_to, parents: *parents, backup: *backup, validate }.footprint()
     }
 }
 
@@ -34,23 +40,31 @@ pub fn identity(given: &Parameters) -> DefinitionResult<GivenIdentity> {
         path: Given::path(given)?.0,
         ensure: Given::ensure(given)?,
         force: Given::force(given)?,
+        links: Given::links(given)?,
+        leads_to: Given::leads_to(given)?.unwrap_or_default().into_iter().map(|place| place.0).collect(),
+        parents: Given::parents(given)?,
+        backup: validate::checked_backup(Given::backup(given)?)?,
         validate: Given::validate(given)?,
     })
 }
 
 /// The desired state of a declaration.
 pub fn compile(given: &Parameters) -> DefinitionResult<Compiled<Desired>> {
-    let GivenIdentity { path, ensure, force, validate } = identity(given)?;
+    let GivenIdentity { path, ensure, force, links, leads_to, parents, backup, validate } = identity(given)?;
     refuse_meaningless(given, ensure)?;
     let origin = source::origin(given)?;
     let desired = Desired {
         path,
         ensure,
         force,
+        links,
+        leads_to,
+        parents,
         content: origin.as_ref().map(|_| Asset::pending()),
         owner: Given::owner(given)?,
         group: Given::group(given)?,
         mode: Given::mode(given)?,
+        backup,
         validate,
         target: Given::target(given)?.map(|target| target.0),
     };
@@ -88,10 +102,12 @@ pub fn assign_asset(desired: &mut Desired, slot: &str, asset: AssetRef) -> Defin
 
 /// The desired state as tests of manifests see it.
 pub fn test_view(desired: &Desired) -> DefinitionResult<TestedState> {
-    let Desired { path, ensure, force, content: _, owner, group, mode, validate, target } = desired;
+    let Desired { path, ensure, force, links, leads_to, parents, content: _, owner, group, mode, backup, validate, target } =
+        desired;
+    let leads_to = (!leads_to.is_empty()).then_some(leads_to);
     let attributes = json!({
-        "path": path, "ensure": ensure, "force": force, "owner": owner, "group": group, "mode": mode, "validate": validate,
-        "target": target,
+        "path": path, "ensure": ensure, "force": force, "links": links, "leads_to": leads_to, "parents": parents, "owner": owner,
+        "group": group, "mode": mode, "backup": backup, "validate": validate, "target": target,
     });
     Ok(TestedState::new(&attributes)?.content(desired.content_name()))
 }
@@ -204,6 +220,42 @@ mod tests {
     }
 
     #[test]
+    fn each_version_that_is_kept_is_held_by_its_name() {
+        let footprint = testing::footprint::<File>(&file().set("backup", 2)).unwrap();
+        let keys: Vec<_> = footprint.effects.iter().map(|effect| String::from_utf8_lossy(&effect.key).into_owned()).collect();
+        assert_eq!(keys, ["/etc/motd", "/etc/motd.~0~", "/etc/motd.~1~", "/etc/motd.~2~"]);
+        assert!(footprint.effects[1..].iter().all(|effect| effect.actions == ["write"]));
+        testing::agree::<File>(&file().set("content", "x").set("backup", 100));
+        assert_eq!(testing::footprint::<File>(&file().set("backup", 0)).unwrap().effects, [Effect::write_path("/etc/motd")]);
+    }
+
+    #[test]
+    fn where_a_link_may_lead_is_held_like_the_path() {
+        let given = file().set("links", "follow").set("leads_to", json!(["/run/motd"])).set("backup", 1).set("force", true);
+        let footprint = testing::footprint::<File>(&given).unwrap();
+        let keys: Vec<_> = footprint.effects.iter().map(|effect| String::from_utf8_lossy(&effect.key).into_owned()).collect();
+        let of = |path: &str| ["", ".~0~", ".~1~", "/**"].map(|more| format!("{path}{more}"));
+        assert_eq!(keys, [of("/etc/motd"), of("/run/motd")].concat());
+        assert_eq!(footprint.affected_paths, [b"/etc/motd".to_vec(), b"/run/motd".to_vec()]);
+        testing::agree::<File>(&given);
+        let desired = desired(&file().set("links", "replace"));
+        assert_eq!(desired, r#"{"ensure":"file","force":false,"links":"replace","path":"/etc/motd"}"#);
+    }
+
+    #[test]
+    fn parents_are_named_to_be_made_and_held_by_nobody() {
+        let given = Given::new().set("path", "/srv/site/pages/index").set("parents", true);
+        let footprint = testing::footprint::<File>(&given).unwrap();
+        let made = ["/srv/site/pages", "/srv/site", "/srv"].map(Effect::make_directory);
+        assert_eq!(footprint.effects[0], Effect::write_path("/srv/site/pages/index"));
+        assert_eq!(footprint.effects[1..], made);
+        assert_eq!(footprint.affected_paths, [b"/srv/site/pages/index".to_vec()]);
+        testing::agree::<File>(&given);
+        let at_the_top = Given::new().set("path", "/index").set("parents", true);
+        assert_eq!(testing::footprint::<File>(&at_the_top).unwrap().effects, [Effect::write_path("/index")]);
+    }
+
+    #[test]
     fn bad_declarations_are_refused_at_their_attribute() {
         let refused = [
             (Given::new(), "path"),
@@ -224,6 +276,17 @@ mod tests {
             (file().set("ensure", "symlink").set("target", "x").set("mode", "0644"), "mode"),
             (file().set("ensure", "directory").set("content", "x"), "content"),
             (file().set("ensure", "absent").set("owner", "root"), "owner"),
+            (file().set("ensure", "absent").set("parents", true), "parents"),
+            (file().set("ensure", "directory").set("backup", 1), "backup"),
+            (file().set("links", "ignore"), "links"),
+            (file().set("ensure", "symlink").set("target", "x").set("links", "follow"), "links"),
+            (file().set("ensure", "absent").set("links", "replace"), "links"),
+            (file().set("links", "follow"), "leads_to"),
+            (file().set("leads_to", json!(["/x"])), "leads_to"),
+            (file().set("links", "follow").set("leads_to", json!(["x"])), "leads_to"),
+            (file().set("backup", 101), "backup"),
+            (file().set("backup", -1), "backup"),
+            (Given::new().set("path", format!("/{}", "n".repeat(252))).set("backup", 1), "backup"),
             (file().set("owner", json!({"$secret": "0"})), "owner"),
         ];
         for (given, attribute) in refused {
@@ -261,7 +324,8 @@ mod tests {
         let view = File::test_view(&desired).unwrap();
         assert_eq!(view.content, Some(testing::any_digest("content")));
         let expected = concat!(
-            r#"{"ensure":"file","force":false,"group":null,"mode":"0644","owner":null,"path":"/etc/motd","#,
+            r#"{"backup":0,"ensure":"file","force":false,"group":null,"leads_to":null,"links":"refuse","mode":"0644","owner":null,"#,
+            r#""parents":false,"path":"/etc/motd","#,
             r#""target":null,"validate":null}"#
         );
         assert_eq!(view.attributes, expected);

@@ -14,6 +14,8 @@ mod order;
 
 mod desired;
 
+mod links;
+
 mod mode;
 
 mod validate;
@@ -35,6 +37,7 @@ use runtime_sdk::{
 };
 
 pub use desired::{Desired, Ensure};
+pub use links::Links;
 pub use mode::Mode;
 pub use state::State;
 

@@ -4,7 +4,7 @@
 //! waits for the node has no desired state to look at, but a path all the same; and it cannot be `absent`, which takes no attribute that
 //! could wait.
 
-use runtime_sdk::{Catalog, DefinitionError, DefinitionResult, Edge, Peer, ResourceId, TypedPeer};
+use runtime_sdk::{Catalog, DefinitionError, DefinitionResult, Diagnostic, Edge, Peer, ResourceId, TypedPeer};
 
 use crate::File;
 use crate::desired::{Desired, Ensure};
@@ -17,34 +17,60 @@ const FROM_FOLDER: &str = "what is removed from a folder goes before the folder 
 
 /// The orders of one resource.
 pub fn edges(id: &ResourceId, desired: Option<&Desired>, catalog: &Catalog) -> DefinitionResult<Vec<Edge>> {
-    let path = match desired {
-        Some(desired) => desired.path.clone().into_bytes(),
-        None => own_path(id, catalog)?,
-    };
-    let Some(folder) = nearest(&path, catalog)? else { return Ok(Vec::new()) };
+    let mut edges = Vec::new();
+    let mut seen = Vec::new();
+    for path in own_paths(id, desired, catalog)? {
+        if let Some(folder) = nearest(id, &path, catalog)?.filter(|folder| !seen.contains(&folder.id)) {
+            seen.push(folder.id.clone());
+            edges.extend(with_folder(id, desired, &folder)?);
+        }
+    }
+    Ok(edges)
+}
+
+/// The order of one resource with a folder above a path of its own.
+fn with_folder(id: &ResourceId, desired: Option<&Desired>, folder: &TypedPeer<File>) -> DefinitionResult<Option<Edge>> {
     let is_removed = |desired: Option<&Desired>| desired.is_some_and(|desired| desired.ensure == Ensure::Absent);
     Ok(match (is_removed(folder.desired.as_ref()), is_removed(desired)) {
-        (false, _) => vec![Edge::after(id, &folder.id, IN_FOLDER)],
-        (true, true) => vec![Edge::after(&folder.id, id, FROM_FOLDER)],
+        (false, _) => Some(Edge::after(id, &folder.id, IN_FOLDER)),
+        (true, true) => Some(Edge::after(&folder.id, id, FROM_FOLDER)),
+        // It would make the folder again that the other resource removes, in each run anew.
+        (true, false) if desired.is_some_and(|desired| desired.parents) => return Err(removed_by(&folder.id).into()),
         // It is to be in a folder that is not to be: the node will say so, and no order helps.
-        (true, false) => Vec::new(),
+        (true, false) => None,
     })
 }
 
-/// The path of a resource that waits for the node.
-fn own_path(id: &ResourceId, catalog: &Catalog) -> DefinitionResult<Vec<u8>> {
-    let own = catalog.find(id).and_then(|peer| peer.affected_paths.into_iter().next());
-    own.ok_or_else(|| DefinitionError::Other(format!("the catalog has no path of `{id}`")))
+fn removed_by(folder: &ResourceId) -> Diagnostic {
+    Diagnostic::at("parents", format!("`{folder}` removes a folder that this resource would make"))
+        .hint("leave `parents` out, or the other resource")
+}
+
+/// The path of a resource, and where a link there may lead.
+fn own_paths(id: &ResourceId, desired: Option<&Desired>, catalog: &Catalog) -> DefinitionResult<Vec<Vec<u8>>> {
+    match desired {
+        Some(desired) => Ok(desired.places().map(|place| place.as_bytes().to_vec()).collect()),
+        // It waits for the node.
+        None => match catalog.find(id) {
+            Some(own) => Ok(own.affected_paths),
+            None => Err(DefinitionError::Other(format!("the catalog has no path of `{id}`"))),
+        },
+    }
 }
 
 /// The nearest declared folder, or link to one, above the path.
-fn nearest(path: &[u8], catalog: &Catalog) -> DefinitionResult<Option<TypedPeer<File>>> {
-    let own_type = |peer: &Peer| peer.id.type_name == <File as runtime_sdk::Definition>::TYPE;
+fn nearest(own: &ResourceId, path: &[u8], catalog: &Catalog) -> DefinitionResult<Option<TypedPeer<File>>> {
+    let own_type = |peer: &Peer| peer.id.type_name == <File as runtime_sdk::Definition>::TYPE && peer.id != *own;
     let folders = catalog.above(path).into_iter().filter(own_type);
     let folders = folders.map(TypedPeer::<File>::decode).collect::<DefinitionResult<Vec<_>>>()?;
     let can_hold = |desired: &Desired| desired.ensure != Ensure::File;
     let folders = folders.into_iter().filter(|peer| peer.desired.as_ref().is_none_or(can_hold));
-    Ok(folders.max_by_key(|peer| peer.affected_paths.first().map_or(0, Vec::len)))
+    let depth = |peer: &TypedPeer<File>| peer.affected_paths.iter().filter(|folder| is_above(folder, path)).map(Vec::len).max();
+    Ok(folders.max_by_key(depth))
+}
+
+fn is_above(folder: &[u8], path: &[u8]) -> bool {
+    folder == b"/" || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with(b"/"))
 }
 
 #[cfg(test)]
@@ -131,6 +157,49 @@ mod tests {
     fn a_file_in_a_folder_that_goes_away_has_no_order() {
         let peers = Peers::new().add::<File>("srv", &absent("/srv")).add::<File>("page", &file("/srv/page"));
         assert_eq!(orders(&peers, "page"), none());
+    }
+
+    #[test]
+    fn a_folder_that_one_removes_and_another_would_make_is_refused() {
+        let page = file("/srv/site/page").set("parents", true);
+        let peers = Peers::new().add::<File>("srv", &absent("/srv")).add::<File>("page", &page);
+        let Err(DefinitionError::Invalid(refusal)) = peers.relationships::<File>("page") else { panic!("it is taken") };
+        assert_eq!(refusal.attribute.as_deref(), Some("parents"));
+        assert_eq!(refusal.message, "`file.srv` removes a folder that this resource would make");
+    }
+
+    #[test]
+    fn a_file_goes_after_the_folders_of_each_place_that_a_link_may_lead_to() {
+        let motd = file("/etc/motd").set("links", "follow").set("leads_to", serde_json::json!(["/run/x/motd", "/run/x/y/motd"]));
+        let peers = Peers::new()
+            .add::<File>("etc", &directory("/etc"))
+            .add::<File>("run", &directory("/run/x"))
+            .add::<File>("motd", &motd)
+            .add_deferred::<File>(
+                "waits",
+                &file("/srv/it").set("links", "follow").set("leads_to", serde_json::json!(["/run/x/it"])),
+            );
+        assert_eq!(orders(&peers, "motd"), ["etc < motd", "run < motd"]);
+        assert_eq!(orders(&peers, "waits"), ["run < waits"]);
+    }
+
+    #[test]
+    fn a_folder_that_a_link_may_lead_to_goes_before_what_is_in_it() {
+        let folder =
+            directory("/srv/site").set("links", "follow").set("leads_to", serde_json::json!(["/data/site", "/srv/site/own"]));
+        let peers = Peers::new()
+            .add::<File>("srv", &directory("/srv"))
+            .add::<File>("site", &folder)
+            .add::<File>("page", &file("/data/site/index"));
+        assert_eq!((orders(&peers, "page"), orders(&peers, "site")), (vec!["site < page".into()], vec!["srv < site".into()]));
+    }
+
+    #[test]
+    fn a_file_that_makes_its_parents_still_goes_after_a_declared_one() {
+        let page = file("/srv/site/pages/index").set("parents", true);
+        let other = file("/srv/site/pages/other").set("parents", true);
+        let peers = Peers::new().add::<File>("srv", &directory("/srv")).add::<File>("page", &page).add::<File>("other", &other);
+        assert_eq!((orders(&peers, "page"), orders(&peers, "other")), (vec!["srv < page".into()], vec!["srv < other".into()]));
     }
 
     #[test]

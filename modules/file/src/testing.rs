@@ -4,6 +4,7 @@ use runtime_sdk::Asset;
 use runtime_sdk::files::Kind;
 
 use crate::desired::{Desired, Ensure};
+use crate::links::Links;
 use crate::mode::Mode;
 use crate::state::{Object, State};
 
@@ -13,10 +14,14 @@ pub fn desired(ensure: Ensure) -> Desired {
         path: "/srv/it".into(),
         ensure,
         force: false,
+        links: Links::Refuse,
+        leads_to: Vec::new(),
+        parents: false,
         content: None,
         owner: None,
         group: None,
         mode: None,
+        backup: 0,
         validate: None,
         target: None,
     }
@@ -45,5 +50,5 @@ pub fn object(kind: Kind) -> Object {
 
 /// A state in which no account was looked up.
 pub fn state(object: Option<Object>) -> State {
-    State { object, owner: None, group: None }
+    State { object, at: None, missing: Vec::new(), owner: None, group: None }
 }

@@ -5,9 +5,13 @@ use std::time::Duration;
 use runtime_sdk::{DefinitionResult, Diagnostic, Ensure as _, Principal, Semantics, path};
 
 use crate::desired::{Desired, Ensure};
+use crate::links;
 
 /// Enough for a large file on a slow disk.
 const TIMEOUT: Duration = Duration::from_secs(5 * 60);
+
+/// The most versions of a file that the host keeps.
+const MAX_BACKUP: u32 = 100;
 
 /// Checks a complete desired state and says what it means.
 pub fn validate(desired: &Desired) -> DefinitionResult<Semantics> {
@@ -34,6 +38,8 @@ pub fn check(desired: &Desired) -> DefinitionResult<()> {
     check_path(desired)?;
     check_meaning(desired)?;
     check_target(desired)?;
+    links::check(desired.links, &desired.leads_to, &desired.path)?;
+    check_backup(desired)?;
     check_validation(desired)?;
     check_principal("owner", desired.owner.as_ref())?;
     check_principal("group", desired.group.as_ref())
@@ -51,9 +57,12 @@ fn check_path(desired: &Desired) -> DefinitionResult<()> {
 pub fn meaningless(ensure: Ensure) -> &'static [&'static str] {
     match ensure {
         Ensure::File => &["target"],
-        Ensure::Directory => &["content", "source", "checksum", "validate", "target"],
-        Ensure::Symlink => &["content", "source", "checksum", "mode", "validate"],
-        Ensure::Absent => &["content", "source", "checksum", "owner", "group", "mode", "validate", "target"],
+        Ensure::Directory => &["content", "source", "checksum", "backup", "validate", "target"],
+        Ensure::Symlink => &["links", "leads_to", "content", "source", "checksum", "mode", "backup", "validate"],
+        Ensure::Absent => &[
+            "links", "leads_to", "parents", "content", "source", "checksum", "owner", "group", "mode", "backup", "validate",
+            "target",
+        ],
     }
 }
 
@@ -64,12 +73,17 @@ pub fn meaningless_attribute(name: &str, ensure: Ensure) -> Diagnostic {
 }
 
 fn check_meaning(desired: &Desired) -> DefinitionResult<()> {
-    let Desired { path: _, ensure, force: _, content, owner, group, mode, validate, target } = desired;
+    let Desired { path: _, ensure, force: _, links, leads_to, parents, content, owner, group, mode, backup, validate, target } =
+        desired;
     let given = [
+        ("links", !links.is_default()),
+        ("leads_to", !leads_to.is_empty()),
+        ("parents", *parents),
         ("content", content.is_some()),
         ("owner", owner.is_some()),
         ("group", group.is_some()),
         ("mode", mode.is_some()),
+        ("backup", *backup > 0),
         ("validate", validate.is_some()),
         ("target", target.is_some()),
     ];
@@ -87,6 +101,23 @@ fn check_target(desired: &Desired) -> DefinitionResult<()> {
         Some(target) if !path::is_target(target) => Err(path::no_target("target").into()),
         _ => Ok(()),
     }
+}
+
+/// A number of versions that can be kept.
+pub fn checked_backup(count: u32) -> Result<u32, Diagnostic> {
+    let refusal = || Diagnostic::at("backup", format!("`backup` is from 0 to {MAX_BACKUP}"));
+    if count <= MAX_BACKUP { Ok(count) } else { Err(refusal()) }
+}
+
+fn check_backup(desired: &Desired) -> DefinitionResult<()> {
+    if checked_backup(desired.backup)? == 0 {
+        return Ok(());
+    }
+    let mut last = desired.places().map(|place| format!("{place}.~{}~", desired.backup));
+    last.try_for_each(|name| path::check(&name)).map_err(|_| {
+        Diagnostic::at("backup", "the names of kept versions are longer than a name or a path can be").hint("leave `backup` out")
+    })?;
+    Ok(())
 }
 
 fn check_validation(desired: &Desired) -> DefinitionResult<()> {
@@ -162,6 +193,15 @@ mod tests {
             r#"{"ensure":"symlink","force":false,"path":"/a","target":"b\u0000"}"#,
             r#"{"ensure":"symlink","force":false,"mode":"0644","path":"/a","target":"b"}"#,
             r#"{"ensure":"absent","force":false,"owner":0,"path":"/a"}"#,
+            r#"{"ensure":"absent","force":false,"parents":true,"path":"/a"}"#,
+            r#"{"ensure":"file","force":false,"parents":false,"path":"/a"}"#,
+            r#"{"backup":0,"ensure":"file","force":false,"path":"/a"}"#,
+            r#"{"ensure":"file","force":false,"links":"refuse","path":"/a"}"#,
+            r#"{"ensure":"file","force":false,"leads_to":[],"path":"/a"}"#,
+            r#"{"ensure":"file","force":false,"links":"follow","path":"/a"}"#,
+            r#"{"ensure":"absent","force":false,"links":"replace","path":"/a"}"#,
+            r#"{"backup":101,"ensure":"file","force":false,"path":"/a"}"#,
+            r#"{"backup":1,"ensure":"directory","force":false,"path":"/a"}"#,
         ];
         for text in refused {
             assert_eq!(validate(text), None, "{text}");
@@ -169,5 +209,7 @@ mod tests {
         let on_a_directory = format!(r#"{{"content":"{}","ensure":"directory","force":false,"path":"/a"}}"#, digest());
         assert_eq!(validate(&on_a_directory), None);
         assert!(validate(r#"{"ensure":"file","force":false,"path":"/a"}"#).is_some());
+        assert!(validate(r#"{"backup":100,"ensure":"file","force":false,"path":"/a"}"#).is_some());
+        assert!(validate(r#"{"backup":1,"content":"secret:0","ensure":"file","force":false,"path":"/a"}"#).is_some());
     }
 }

@@ -218,6 +218,11 @@ impl Effect {
         Self::path(path, &["read"])
     }
 
+    /// Reading the object at an absolute path, and making a plain directory there where nothing is: a folder on the way, which makes no claim.
+    pub fn make_directory(path: impl Into<Vec<u8>>) -> Self {
+        Self::path(path, &["read", "make-directory"])
+    }
+
     /// Running the program at an absolute path, or with `*` any program: `query` to learn something, `run` to change something.
     pub fn program(path: &str, actions: &[&str]) -> Self {
         Self::on("process", path, actions)

@@ -15,7 +15,7 @@ use super::gate::open_gate;
 use super::group;
 use super::seen;
 use super::verdict;
-use crate::engine::{Attempt, AttemptLimits, Desired, Interrupted, OperationReason, Reason, Validated, on_large_stack};
+use crate::engine::{Attempt, AttemptLimits, Interrupted, OperationReason, Reason, Validated, canonical_json, on_large_stack};
 use crate::journal::{JournalError, JournalHandle, Operation, Resolution};
 use crate::model::ids::{ResourceId, TypeName};
 use crate::model::managed::{Managed, ManagedBackend};
@@ -155,7 +155,7 @@ async fn make_safe(
     let staging_name = token.staging_name().to_string();
     let operation = Interrupted { staging_name: staging_name.clone(), reason: operation_reason(&intent.operation) };
     let reason = Reason { staging_name: Some(staging_name), ..Reason::default() };
-    let desired = Desired::new(desired).map_err(unresolved)?;
+    let desired = canonical_json(desired).map_err(unresolved)?;
     let ended = attempt.recover(&desired, &operation, &reason).await;
     let seen = seen::of(&mut attempt);
     let module = intent.resource.type_name.as_str();

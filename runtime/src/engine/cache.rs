@@ -7,7 +7,7 @@
 use std::fs;
 use std::hash::{Hash, Hasher};
 use std::io::Write as _;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
@@ -32,9 +32,10 @@ impl CodeCache {
         let mut hasher = DigestHasher::default();
         engine.precompile_compatibility_hash().hash(&mut hasher);
         let compatibility = hex::encode(hasher.0.finalize());
-        match prepare(folder) {
-            Ok(()) => Some(Self { folder: folder.to_owned(), compatibility }),
-            Err(reason) => {
+        match crate::store::folder::create_private(folder) {
+            Ok(folder) => Some(Self { folder, compatibility }),
+            Err(error) => {
+                let reason = told(&error);
                 tracing::warn!(folder = %folder.display(), reason, "the code cache is not used");
                 None
             }
@@ -72,18 +73,17 @@ impl CodeCache {
     }
 }
 
+/// An error with what caused it.
+fn told(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |&cause| cause.source());
+    causes.fold(error.to_string(), |told, cause| format!("{told}: {cause}"))
+}
+
 #[expect(unsafe_code, reason = "the one place where bytes become machine code: they come from a folder that only we can write")]
 fn deserialize(engine: &Engine, bytes: &[u8]) -> wasmtime::Result<Component> {
     // SAFETY: `bytes` were made by `Component::serialize` of this program: the folder is checked from `/` down to be ours and
     // writable by no other, the file's own digest is right, and its name holds the hash of everything that decides the format.
     unsafe { Component::deserialize(engine, bytes) }
-}
-
-#[expect(clippy::disallowed_methods, reason = "the code cache writes its own folder")]
-fn prepare(folder: &Path) -> Result<(), String> {
-    let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    made.map_err(|error| error.to_string())?;
-    crate::store::folder::check_private(folder).map_err(|error| error.to_string())
 }
 
 #[expect(clippy::disallowed_methods, reason = "the code cache reads its own folder")]

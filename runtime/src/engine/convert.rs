@@ -10,7 +10,7 @@ use super::error::{DefinitionError, Diagnostic};
 use super::footprint::Footprint;
 use super::session::{RecordedState, TestedState};
 use crate::model::asset::AssetRef;
-use crate::model::canonical::{self, MAX_EXACT_INTEGER};
+use crate::model::canonical::{self, CanonicalJson, MAX_EXACT_INTEGER};
 use crate::model::catalog::{Claim, EdgeReason, Effect, MAX_TIMEOUT_MS, Semantics};
 use crate::model::description::{Attribute, AttributeType, Block, BlockKind, Capability, Description, Ensure, Output, Selectors};
 use crate::model::ids::{ResourceId, TypeName};
@@ -35,6 +35,22 @@ const MAX_LIST: usize = 1_024;
 pub(super) fn canonical(json: &Json) -> Result<String, String> {
     check_numbers(json, 0)?;
     canonical::text(json).map_err(|error| format!("not canonical JSON: {error}"))
+}
+
+/// The same, to be kept.
+///
+/// # Errors
+/// In words, if it holds an integer beyond 2^53, or nests too deep.
+pub fn canonical_json(json: &Json) -> Result<CanonicalJson, String> {
+    canonical(json).map(CanonicalJson::from_canonical)
+}
+
+/// JSON from a guest's text, which must be canonical, to be kept as text.
+///
+/// # Errors
+/// As [`parse_json`].
+pub(super) fn kept_json(text: String) -> Result<CanonicalJson, String> {
+    parse_json(&text).map(|_| CanonicalJson::from_canonical(text))
 }
 
 /// JSON from a guest's text, which must be canonical.

@@ -34,6 +34,30 @@ pub enum EngineError {
         #[source]
         source: wasmtime::Error,
     },
+    /// Compiling it takes more than any component may take.
+    #[error(
+        "compiling the component {digest} took more than {limit}, and was ended: an honest component of this size does not; ask where it comes from, \
+         or split what it does among smaller functions"
+    )]
+    Costly {
+        /// Which component.
+        digest: ComponentDigest,
+        /// What it took too much of, in words.
+        limit: String,
+    },
+    /// The process that compiles components did not do so.
+    #[error(
+        "the component {digest} could not be compiled: {doing} failed; try again, with more memory if the machine was short of it"
+    )]
+    Compiler {
+        /// Which component.
+        digest: ComponentDigest,
+        /// What failed.
+        doing: &'static str,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
     /// It imports or exports something else than the contract.
     #[error("the component {digest} does not fit the worlds of `runtime:module@0.1.0`")]
     World {

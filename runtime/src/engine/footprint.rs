@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use host_functions::effects::PATH;
+use host_functions::effects::{PATH, PATH_ACTIONS};
 use host_functions::objects::{Domain, is_exclusive};
 
 use crate::model::catalog::{Claim, Effect};
@@ -63,7 +63,7 @@ fn normal_effect(mut effect: Effect) -> Result<Effect, String> {
     let domain = Domain::from_word(&effect.domain);
     let actions = match domain {
         Some(domain) => domain.verbs(),
-        None if effect.domain == PATH => &["read", "write"],
+        None if effect.domain == PATH => &PATH_ACTIONS,
         None => return Err(format!("an effect in the domain `{}`, which this host has no functions for", effect.domain)),
     };
     if let Some(action) = effect.actions.iter().find(|action| !actions.contains(&action.as_str())) {
@@ -132,6 +132,13 @@ mod tests {
         let footprint = normalise(vec![effect("/b", &["write", "read"]), effect("/a", &["read"])], vec![]).unwrap();
         assert_eq!(footprint.effects, [effect("/a", &["read"]), effect("/b", &["read", "write"])]);
         assert_eq!(footprint.claims, [Claim { domain: "path".into(), key: "/b".into(), qualifier: String::new() }]);
+    }
+
+    #[test]
+    fn a_folder_on_the_way_is_held_by_nobody() {
+        let footprint = normalise(vec![effect("/srv", &["read", "make-directory"])], vec![]).unwrap();
+        assert_eq!(footprint.effects, [effect("/srv", &["make-directory", "read"])]);
+        assert_eq!(footprint.claims, []);
     }
 
     #[test]

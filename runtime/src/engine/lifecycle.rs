@@ -10,17 +10,16 @@ use std::time::{Duration, Instant};
 
 use host_functions::phase::Phase;
 use host_functions::{HostContext, HostView};
-use serde_json::Value as Json;
 use wasmtime::Store;
 use wasmtime::component::{ResourceAny, ResourceTable};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use super::bindings::exports::runtime::module::lifecycle as wit;
-use super::desired::Desired;
 use super::error::{CallError, Fault};
 use super::limits::Limiter;
 use super::module::Module;
 use super::{clock, convert, fault};
+use crate::model::canonical::CanonicalJson;
 use crate::model::ids::ResourceId;
 
 pub use answers::{
@@ -155,14 +154,14 @@ impl Attempt {
         if offered.len() > MAX_LIST {
             return Err(self.broken(FUNCTION, format!("{} capabilities, more than {MAX_LIST}", offered.len())).into());
         }
-        Ok(offered)
+        Ok(offered.iter().map(|word| convert::message(word)).collect())
     }
 
     /// Claims and paths that depend on the node.
     ///
     /// # Errors
     /// See [`AttemptError`].
-    pub async fn inspect_safety(&mut self, desired: &Desired, reason: &Reason) -> Result<Safety, AttemptError> {
+    pub async fn inspect_safety(&mut self, desired: &CanonicalJson, reason: &Reason) -> Result<Safety, AttemptError> {
         const FUNCTION: &str = "inspect-safety";
         let (desired, context) = self.prepare(FUNCTION, Phase::Inspect, Some(desired), reason)?;
         let guest = &self.guest;
@@ -186,7 +185,7 @@ impl Attempt {
     /// See [`AttemptError`].
     pub async fn composition_conflicts(
         &mut self,
-        group: &[(ResourceId, Desired)],
+        group: &[(ResourceId, CanonicalJson)],
         within: Duration,
         reason: &Reason,
     ) -> Result<Vec<Conflict>, AttemptError> {
@@ -207,7 +206,7 @@ impl Attempt {
 
     async fn ask_for_conflicts(
         &mut self,
-        group: &[(ResourceId, Desired)],
+        group: &[(ResourceId, CanonicalJson)],
         reason: &Reason,
     ) -> Result<Vec<Conflict>, AttemptError> {
         const FUNCTION: &str = "composition-conflicts";
@@ -227,14 +226,14 @@ impl Attempt {
     ///
     /// # Errors
     /// See [`AttemptError`].
-    pub async fn check(&mut self, desired: &Desired, reason: &Reason) -> Result<CheckResult, AttemptError> {
+    pub async fn check(&mut self, desired: &CanonicalJson, reason: &Reason) -> Result<CheckResult, AttemptError> {
         const FUNCTION: &str = "check";
         let (desired, context) = self.prepare(FUNCTION, Phase::Check, Some(desired), reason)?;
         let guest = &self.guest;
         let answer = guest.call_check(&mut self.store, &desired, &context).await;
         match self.answer(FUNCTION, answer)? {
             wit::CheckResult::InSync(reading) => Ok(CheckResult::InSync(Reading {
-                observed: self.json(FUNCTION, reading.observed)?,
+                observed: self.kept(FUNCTION, reading.observed)?,
                 outputs: self.outputs(FUNCTION, reading.outputs)?,
                 refreshable: reading.refreshable,
             })),
@@ -280,7 +279,7 @@ impl Attempt {
         let guest = &self.guest;
         let answer = guest.work().call_verify(&mut self.store, work, &context).await;
         match self.answer(FUNCTION, answer)? {
-            wit::Verification::Converged(observed) => Ok(Verification::Converged(self.json(FUNCTION, observed)?)),
+            wit::Verification::Converged(observed) => Ok(Verification::Converged(self.kept(FUNCTION, observed)?)),
             wit::Verification::NotConverged(changes) => Ok(Verification::NotConverged(self.changes(FUNCTION, changes)?)),
         }
     }
@@ -289,7 +288,12 @@ impl Attempt {
     ///
     /// # Errors
     /// See [`AttemptError`].
-    pub async fn recover(&mut self, desired: &Desired, operation: &Interrupted, reason: &Reason) -> Result<(), AttemptError> {
+    pub async fn recover(
+        &mut self,
+        desired: &CanonicalJson,
+        operation: &Interrupted,
+        reason: &Reason,
+    ) -> Result<(), AttemptError> {
         const FUNCTION: &str = "recover-interrupted";
         let (desired, context) = self.prepare(FUNCTION, Phase::Recover, Some(desired), reason)?;
         let operation = wit::InterruptedOperation {
@@ -305,7 +309,7 @@ impl Attempt {
     ///
     /// # Errors
     /// See [`AttemptError`]; a call that did not return leaves an unknown outcome.
-    pub async fn refresh(&mut self, desired: &Desired, reason: &Reason) -> Result<Outcome, AttemptError> {
+    pub async fn refresh(&mut self, desired: &CanonicalJson, reason: &Reason) -> Result<Outcome, AttemptError> {
         const FUNCTION: &str = "refresh";
         let (desired, context) = self.prepare(FUNCTION, Phase::Apply, Some(desired), reason)?;
         let guest = &self.guest;
@@ -319,7 +323,7 @@ impl Attempt {
     ///
     /// # Errors
     /// See [`AttemptError`].
-    pub async fn perform(&mut self, action: &str, desired: &Desired, reason: &Reason) -> Result<Outcome, AttemptError> {
+    pub async fn perform(&mut self, action: &str, desired: &CanonicalJson, reason: &Reason) -> Result<Outcome, AttemptError> {
         const FUNCTION: &str = "perform";
         let (desired, context) = self.prepare(FUNCTION, Phase::Perform, Some(desired), reason)?;
         let guest = &self.guest;
@@ -341,7 +345,7 @@ impl Attempt {
         &mut self,
         function: &'static str,
         phase: Phase,
-        desired: Option<&Desired>,
+        desired: Option<&CanonicalJson>,
         reason: &Reason,
     ) -> Result<(String, wit::Context), CallError> {
         if self.over {
@@ -377,9 +381,9 @@ impl Attempt {
         CallError { module: self.module.name(), function, fault: Fault::Answer { message } }
     }
 
-    fn json(&mut self, function: &'static str, text: Option<String>) -> Result<Option<Json>, CallError> {
-        let parsed = text.as_deref().map(convert::parse_json).transpose();
-        parsed.map_err(|message| self.broken(function, message))
+    /// What an answer wants kept for the next run.
+    fn kept(&mut self, function: &'static str, text: Option<String>) -> Result<Option<CanonicalJson>, CallError> {
+        text.map(convert::kept_json).transpose().map_err(|message| self.broken(function, message))
     }
 
     fn changes(&mut self, function: &'static str, from: Vec<wit::Change>) -> Result<Vec<GuestChange>, CallError> {

@@ -9,9 +9,9 @@ mod agreed;
 mod bindings;
 mod cache;
 mod clock;
+mod compiler;
 mod convert;
 mod definition;
-mod desired;
 mod error;
 mod fault;
 mod footprint;
@@ -32,11 +32,12 @@ use std::time::Duration;
 use self::pool::PutBack;
 
 pub use agreed::Agreement;
+pub use compiler::{CompileLimits, Compiler, compiler};
+pub use convert::canonical_json;
 pub use definition::{
     AssetRequest, AssetSource, Child, Compiled, DEFINITION_MEMORY_BYTES, DerivedEdge, ParameterError, Parameters, Peer, Peers,
     Validated, of_each_on_large_stacks, on_large_stack,
 };
-pub use desired::Desired;
 pub use error::{CallError, DefinitionError, Diagnostic, EngineError, Fault};
 pub use footprint::Footprint;
 pub use lifecycle::{
@@ -61,13 +62,23 @@ pub struct EngineOptions {
     pub cache: Option<PathBuf>,
     /// The longest a definition call may take. It ends guests that hang, and never decides a result.
     pub definition_deadline: Duration,
+    /// Where components that are not built in are compiled.
+    pub compiler: Compiler,
     /// The most attempts that are under way at once.
     pub attempts: usize,
+    /// Whether what was found to agree is kept in the cache. A run that leaves no trace only reads there.
+    pub keeps_agreements: bool,
 }
 
 impl Default for EngineOptions {
     fn default() -> Self {
-        Self { cache: None, definition_deadline: Duration::from_secs(10), attempts: 1 }
+        Self {
+            cache: None,
+            definition_deadline: Duration::from_secs(10),
+            compiler: Compiler::default(),
+            attempts: 1,
+            keeps_agreements: false,
+        }
     }
 }
 
@@ -77,7 +88,9 @@ pub struct Engine {
     wasmtime: wasmtime::Engine,
     cache: Option<Arc<cache::CodeCache>>,
     agreed: Option<Arc<agreed::Agreed>>,
+    keeps_agreements: bool,
     definition_deadline: Duration,
+    compiler: Compiler,
 }
 
 impl Engine {
@@ -88,9 +101,10 @@ impl Engine {
     pub fn new(options: EngineOptions) -> Result<Self, EngineError> {
         let wasmtime = start(options.attempts).map_err(EngineError::Start)?;
         clock::start_ticking(wasmtime.weak()).map_err(|error| EngineError::Start(error.into()))?;
-        let cache = options.cache.and_then(|folder| cache::CodeCache::open(&folder, &wasmtime)).map(Arc::new);
+        let cache = options.cache.as_deref().and_then(|folder| cache::CodeCache::open(folder, &wasmtime)).map(Arc::new);
         let agreed = cache.as_ref().and_then(|cache| agreed::Agreed::open(cache.folder(), &wasmtime)).map(Arc::new);
-        Ok(Self { wasmtime, cache, agreed, definition_deadline: options.definition_deadline })
+        let EngineOptions { definition_deadline, compiler, keeps_agreements, .. } = options;
+        Ok(Self { wasmtime, cache, agreed, keeps_agreements, definition_deadline, compiler })
     }
 
     /// Has `recompute` find out whether a catalog and its components agree, unless it was found on this node before that they do.
@@ -102,7 +116,7 @@ impl Engine {
             return Ok(());
         }
         recompute()?;
-        if let Some(agreed) = &self.agreed {
+        if let Some(agreed) = self.agreed.as_ref().filter(|_| self.keeps_agreements) {
             agreed.note(agreement);
         }
         Ok(())

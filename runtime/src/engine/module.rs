@@ -120,8 +120,7 @@ impl Engine {
         if let Some(component) = self.cache.as_ref().and_then(|cache| cache.get(&self.wasmtime, digest)) {
             return Ok(component);
         }
-        let component =
-            Component::from_binary(&self.wasmtime, bytes).map_err(|source| EngineError::Invalid { digest, source })?;
+        let component = self.compiler.compile(&self.wasmtime, digest, bytes)?;
         if let Some(cache) = &self.cache {
             cache.put(digest, &component);
         }

@@ -139,7 +139,7 @@ fn what_makes_no_sense_is_an_error_and_never_passes() {
     let site = site();
     assert_eq!(
         site.refusal("file.motd", &attributes(json!({"colour": null}))),
-        "`file.motd` has no attribute `colour`; it has `path`, `ensure`, `force`, `content`, `source`, `checksum`, `owner`, `group`, `mode`, `validate`, `target`"
+        "`file.motd` has no attribute `colour`; it has `path`, `ensure`, `force`, `links`, `leads_to`, `parents`, `content`, `source`, `checksum`, `owner`, `group`, `mode`, `backup`, `validate`, `target`"
     );
     assert!(site.refusal("file.motd", &attributes(json!({"content": "x"}))).contains("expect something of the content"));
     assert!(site.refusal("file.mot", &Expectation::default()).contains("did you mean `file.motd`?"));

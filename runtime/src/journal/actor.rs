@@ -25,6 +25,16 @@ pub enum JournalError {
     Closed,
 }
 
+impl JournalError {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Store(error) => error.hint(),
+            Self::Closed => None,
+        }
+    }
+}
+
 impl From<StoreError> for JournalError {
     fn from(error: StoreError) -> Self {
         Self::Store(Arc::new(error))

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 use proptest::prelude::*;
 
 use super::*;
+use crate::model::canonical::CanonicalJson;
 use crate::model::digest::ComponentDigest;
 use crate::model::ids::{OwnerName, RunId};
 use crate::model::report::Summary;
@@ -46,9 +47,9 @@ pub(super) fn recorded(inputs: serde_json::Value) -> Recorded {
     Recorded {
         component: ComponentDigest::of(b"component"),
         schema_version: 1,
-        inputs,
+        inputs: CanonicalJson::new(&inputs).unwrap(),
         outputs: None,
-        observed: Some(serde_json::json!({"mode": "0644"})),
+        observed: Some(CanonicalJson::from_canonical(r#"{"mode":"0644"}"#)),
         configuration: None,
         secrets: None,
         converged: true,

@@ -1,7 +1,10 @@
-//! Canonical JSON (RFC 8785): the one text that a value has.
+//! Canonical JSON (RFC 8785): the one text that a value has, and values that are kept as that text.
 //!
 //! `serde_jcs` is what defines it here. It writes each object apart and sorts it by UTF-16, which costs several times what writing costs. Most of what
 //! is written in a run has names in ASCII, in order already, and small integers: of that the plain text is the canonical one.
+
+use std::fmt;
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -43,6 +46,44 @@ fn is_canonical_as_written(json: &Json) -> bool {
     }
 }
 
+/// A value as its canonical text, which is a fraction of its size in memory, and what guests and the database take. Its debug output does not show it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct CanonicalJson(Arc<str>);
+
+impl CanonicalJson {
+    /// The text of `json`.
+    ///
+    /// # Errors
+    /// As [`text`].
+    pub fn new(json: &Json) -> Result<Self, serde_json::Error> {
+        text(json).map(Self::from_canonical)
+    }
+
+    /// That `text` is JSON in canonical form its giver has made sure of.
+    pub fn from_canonical(text: impl Into<Arc<str>>) -> Self {
+        Self(text.into())
+    }
+
+    /// The canonical text.
+    pub fn text(&self) -> &str {
+        &self.0
+    }
+
+    /// The value.
+    ///
+    /// # Panics
+    /// Only if it was made of a text that is no JSON.
+    pub fn json(&self) -> Json {
+        serde_json::from_str(&self.0).expect("its giver has made sure that it is JSON")
+    }
+}
+
+impl fmt::Debug for CanonicalJson {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CanonicalJson({} bytes)", self.0.len())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -75,6 +116,15 @@ mod tests {
         fn it_is_the_text_of_serde_jcs_whichever_way_it_is_made(json in json_strategy()) {
             prop_assert_eq!(text(&json).unwrap(), serde_jcs::to_string(&json).unwrap());
         }
+    }
+
+    #[test]
+    fn a_text_gives_back_what_it_was_made_of_and_does_not_show_it() {
+        let json = json!({"path": "/etc/motd", "mode": 420, "a": [true, null, 1.5]});
+        let kept = CanonicalJson::new(&json).unwrap();
+        assert_eq!(kept.text(), r#"{"a":[true,null,1.5],"mode":420,"path":"/etc/motd"}"#);
+        assert_eq!(kept.json(), json);
+        assert!(!format!("{kept:?}").contains("motd"));
     }
 
     #[test]

@@ -384,7 +384,7 @@ pub struct Effect {
     pub domain: String,
     /// Which object.
     pub key: Key,
-    /// What may be done, sorted: `read`, `write`.
+    /// What may be done, sorted: for `path` of `make-directory`, `read`, `write`.
     pub actions: Vec<String>,
     /// Narrows the actions where the domain has something to narrow.
     pub qualifier: Option<String>,

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::Ready;
-use crate::engine::{Attempt, AttemptError, Conflict, Desired, LifecycleError, Reason, Safety};
+use crate::engine::{Attempt, AttemptError, Conflict, LifecycleError, Reason, Safety};
+use crate::model::canonical::CanonicalJson;
 use crate::model::ids::{ResourceId, TypeName};
 
 /// The managed resources of each type, and which types need not be asked again.
@@ -27,13 +28,13 @@ type Group = Arc<Members>;
 #[derive(Clone, Default)]
 struct Members {
     /// With their desired states, by address.
-    declared: Vec<(ResourceId, Desired)>,
+    declared: Vec<(ResourceId, CanonicalJson)>,
     /// How long each may take.
     deadlines: BTreeMap<ResourceId, Duration>,
 }
 
 impl Members {
-    fn add(&mut self, id: &ResourceId, desired: &Desired, deadline: Duration) {
+    fn add(&mut self, id: &ResourceId, desired: &CanonicalJson, deadline: Duration) {
         let place = self.declared.partition_point(|(member, _)| member < id);
         self.declared.insert(place, (id.clone(), desired.clone()));
         self.deadlines.insert(id.clone(), deadline);
@@ -160,7 +161,7 @@ mod tests {
         let mut members = Members::default();
         assert_eq!(members.longest(), Duration::ZERO);
         for (name, seconds) in [("c", 3), ("a", 9), ("b", 5)] {
-            members.add(&id(name), &Desired::new(&serde_json::Value::Null).unwrap(), Duration::from_secs(seconds));
+            members.add(&id(name), &CanonicalJson::new(&serde_json::Value::Null).unwrap(), Duration::from_secs(seconds));
         }
         assert_eq!(members.longest(), Duration::from_secs(9));
         members.remove(&id("a"));

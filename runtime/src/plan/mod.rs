@@ -31,8 +31,9 @@ use self::backend::SelectedState;
 use self::resolve::Settled;
 use self::sources::Sources;
 use self::waiting::Settler;
-use crate::engine::{AttemptLimits, Desired, Module, Safety};
+use crate::engine::{AttemptLimits, Module, Safety, canonical_json};
 use crate::model::asset::AssetRef;
+use crate::model::canonical::CanonicalJson;
 use crate::model::catalog::{Claim, Effect, Resource, Semantics};
 use crate::model::health::Health;
 use crate::model::ids::{ResourceId, SecretSlot};
@@ -80,9 +81,9 @@ pub struct Ready {
     /// The component that serves it.
     pub module: Module,
     /// Its desired state, which its type's group has as well.
-    pub desired: Desired,
+    pub desired: CanonicalJson,
     /// That with its provider and its options, as it is recorded.
-    pub managed: Desired,
+    pub managed: CanonicalJson,
     /// The provider that was selected, for types with providers.
     pub backend: Option<Backend>,
     /// From the catalog, and from the node.
@@ -190,8 +191,8 @@ fn ready(sources: &Sources, resource: &Resource, state: KnownState) -> Result<Re
     let unwritable = |message| failed(resource, Outcome::Failed, Phase::Resolve, message, None);
     let backend = backend.transpose().map_err(unwritable)?;
     let managed = Managed { desired, backend: backend.as_ref().map(Backend::managed) };
-    let desired = Desired::new(&managed.desired).map_err(unwritable)?;
-    let whole = if managed.backend.is_some() { Desired::new(&managed.json()).map_err(unwritable)? } else { desired.clone() };
+    let desired = canonical_json(&managed.desired).map_err(unwritable)?;
+    let whole = if managed.backend.is_some() { canonical_json(&managed.json()).map_err(unwritable)? } else { desired.clone() };
     let mut secrets: BTreeSet<SecretSlot> = semantics.assets.iter().filter_map(AssetRef::slot).cloned().collect();
     // Where the key is used otherwise the resource was refused before.
     let _ = secret::add_slots(&managed.desired, &mut secrets);

@@ -34,7 +34,7 @@ pub(crate) fn for_effects(
     Rights {
         resource: id.to_string(),
         module: Module { name: id.type_name.to_string(), digest: admitted.module.digest().to_string() },
-        asks: admitted.asks.clone(),
+        asks: Arc::clone(&admitted.asks),
         grant: Arc::clone(&admitted.grant),
         effects: effects.iter().map(host_effect).collect(),
         assets: semantics.assets.iter().map(|asset| asset_right(asset, sensitivity)).collect(),
@@ -66,7 +66,7 @@ pub(super) fn of_provider(
     Rights {
         resource: id.to_string(),
         module: Module { name: admitted.provider.module_name().to_string(), digest: admitted.provider.digest().to_string() },
-        asks: admitted.asks.clone(),
+        asks: Arc::clone(&admitted.asks),
         grant: Arc::clone(&admitted.grant),
         effects: effects.iter().map(host_effect).collect(),
         assets: named,

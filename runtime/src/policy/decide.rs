@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use host_functions::effects::PATH;
+use host_functions::effects::{MAKE_DIRECTORY, PATH};
 use host_functions::files::policy::{NEVER, PathPattern};
 use host_functions::grant::{Access, FileGrant, Grant, Limits};
 use host_functions::objects::{Domain, Interface, ObjectGrant, is_read_only};
@@ -65,7 +65,11 @@ impl Want {
                 verbs.map(|verb| Self::Object { domain, verb, name: name.clone() }).collect()
             }
             None if effect.domain == PATH => {
-                let access = effect.actions.iter().filter_map(|action| Access::from_word(action));
+                // To make a folder there is to change what is there: it has no word of its own in policy.
+                let access = effect.actions.iter().filter_map(|action| match action.as_str() {
+                    MAKE_DIRECTORY => Some(Access::Write),
+                    word => Access::from_word(word),
+                });
                 access.map(|access| Self::Path { access, path: effect.key.clone() }).collect()
             }
             None => Vec::new(),

@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use crate::store::StoreError;
+
 /// Something wrong in a policy's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
@@ -57,6 +59,15 @@ pub enum PolicyError {
         /// Its permission bits.
         mode: u32,
     },
+    /// Others can put another file in its place.
+    #[error("the policy `{}` can be replaced by others", path.display())]
+    Folder {
+        /// The file.
+        path: PathBuf,
+        /// Where.
+        #[source]
+        source: Box<StoreError>,
+    },
     /// Larger than any policy.
     #[error("the policy `{}` has more than {cap} bytes", path.display())]
     TooLarge {
@@ -87,6 +98,7 @@ impl PolicyError {
         match self {
             Self::Owner { path, .. } => Some(format!("chown root {}", path.display())),
             Self::Writable { path, .. } => Some(format!("chmod go-w {}", path.display())),
+            Self::Folder { source, .. } => source.hint(),
             _ => None,
         }
     }

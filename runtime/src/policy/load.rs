@@ -15,8 +15,8 @@ impl Policy {
     /// Reads the policy at `path`.
     ///
     /// # Errors
-    /// If it cannot be read, is not a regular file, does not belong to root or to whoever runs this, can be written by others, or is
-    /// wrong.
+    /// If it cannot be read, is not a regular file, does not belong to root or to whoever runs this, can be written or replaced by others, or
+    /// is wrong.
     pub fn load(path: &Path) -> Result<Self, PolicyError> {
         let text = read(path)?;
         let reserved = builtins::all().iter().filter_map(|builtin| builtin.name.parse().ok()).collect::<Vec<_>>();
@@ -32,7 +32,7 @@ fn read(path: &Path) -> Result<String, PolicyError> {
     if !before.is_file() {
         return Err(PolicyError::NotAFile { path: path.to_owned() });
     }
-    let file = File::open(path).map_err(failed)?;
+    let file = File::open(check_way(path)?).map_err(failed)?;
     check_file(path, &file.metadata().map_err(failed)?)?;
     let mut bytes = Vec::new();
     file.take(MAX_POLICY + 1).read_to_end(&mut bytes).map_err(failed)?;
@@ -40,6 +40,13 @@ fn read(path: &Path) -> Result<String, PolicyError> {
         return Err(PolicyError::TooLarge { path: path.to_owned(), cap: MAX_POLICY });
     }
     String::from_utf8(bytes).map_err(|_| PolicyError::NotText { path: path.to_owned() })
+}
+
+/// The path without links, if nobody else can put another file there.
+#[cfg(unix)]
+fn check_way(path: &Path) -> Result<std::path::PathBuf, PolicyError> {
+    crate::store::folder::check_way(path)
+        .map_err(|source| PolicyError::Folder { path: path.to_owned(), source: Box::new(source) })
 }
 
 #[cfg(unix)]
@@ -60,6 +67,11 @@ fn check_file(path: &Path, metadata: &std::fs::Metadata) -> Result<(), PolicyErr
 }
 
 /// Policies are for nodes, which run Linux; elsewhere they are only checked.
+#[cfg(not(unix))]
+fn check_way(path: &Path) -> Result<std::path::PathBuf, PolicyError> {
+    Ok(path.to_owned())
+}
+
 #[cfg(not(unix))]
 fn check_file(path: &Path, metadata: &std::fs::Metadata) -> Result<(), PolicyError> {
     if metadata.is_file() { Ok(()) } else { Err(PolicyError::NotAFile { path: path.to_owned() }) }
@@ -107,6 +119,30 @@ mod tests {
         std::os::unix::fs::chown(&path, Some(12345), None).unwrap();
         let error = Policy::load(&path).unwrap_err();
         assert!(matches!(error, PolicyError::Owner { owner: 12345, .. }), "{error}");
+    }
+
+    #[test]
+    fn a_file_that_others_can_replace_is_refused_and_the_folder_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = folder.path().join("open");
+        std::fs::create_dir_all(open.join("closed")).unwrap();
+        let path = open.join("closed/policy.hcl");
+        std::fs::write(&path, "").unwrap();
+        let set = |mode| std::fs::set_permissions(&open, std::fs::Permissions::from_mode(mode)).unwrap();
+        let link = folder.path().join("link.hcl");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        for mode in [0o777, 0o775] {
+            set(mode);
+            for given in [&path, &link] {
+                let error = Policy::load(given).unwrap_err();
+                let PolicyError::Folder { source, .. } = &error else { panic!("{error}") };
+                assert!(source.to_string().ends_with(&format!("`{}` can be written by other users", open.display())), "{source}");
+                assert!(error.hint().unwrap().starts_with("every folder from `/` down"), "{error:?}");
+            }
+        }
+        // In such a folder others cannot touch what is not theirs.
+        set(0o1777);
+        assert!(Policy::load(&path).is_ok() && Policy::load(&link).is_ok());
     }
 
     #[test]

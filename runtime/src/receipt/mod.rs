@@ -69,7 +69,7 @@ pub struct AdmittedProvider {
     /// What policy grants.
     pub grant: Arc<Grant>,
     /// What it asks for.
-    pub asks: Vec<Ask>,
+    pub asks: Arc<Vec<Ask>>,
 }
 
 /// A module that this node lets run.
@@ -80,7 +80,7 @@ pub struct AdmittedModule {
     /// What policy grants.
     pub grant: Arc<Grant>,
     /// What the module asks for.
-    pub asks: Vec<Ask>,
+    pub asks: Arc<Vec<Ask>>,
 }
 
 /// Takes `bundle` in on a node with these `facts`.

@@ -100,10 +100,10 @@ fn admitted(module: Module, grant: Grant) -> Result<AdmittedModule, ReceiptError
 }
 
 /// What the module of that name asks for.
-pub(super) fn asks(name: &TypeName, capabilities: &[Capability]) -> Result<Vec<Ask>, ReceiptError> {
+pub(super) fn asks(name: &TypeName, capabilities: &[Capability]) -> Result<Arc<Vec<Ask>>, ReceiptError> {
     let ask = |capability: &Capability| Ask::parse(&capability.interface, &capability.action, &capability.scope);
-    let asks = capabilities.iter().map(ask).collect::<Result<_, _>>();
-    asks.map_err(|source| ReceiptError::Ask { type_name: name.clone(), source })
+    let asks = capabilities.iter().map(ask).collect::<Result<Vec<Ask>, _>>();
+    asks.map(Arc::new).map_err(|source| ReceiptError::Ask { type_name: name.clone(), source })
 }
 
 pub(super) fn builtin(name: &TypeName, digest: ComponentDigest) -> Option<Builtin> {

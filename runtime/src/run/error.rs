@@ -303,6 +303,7 @@ impl RunError {
             Self::Policy(error) => error.hint(),
             Self::Secret(error) => error.hint(),
             Self::Store(error) => error.hint(),
+            Self::Journal(error) => error.hint(),
             Self::Claims(_) => Some(
                 "let one manifest manage the object, make both declare it alike, or `runtime release` it from its holder".into(),
             ),

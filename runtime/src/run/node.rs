@@ -43,7 +43,12 @@ impl Site {
             Some(path) => Policy::load(path)?,
             None => Policy::default(),
         };
-        let options = EngineOptions { cache: request.cache.clone(), attempts: request.parallelism, ..EngineOptions::default() };
+        let options = EngineOptions {
+            cache: request.cache.clone(),
+            attempts: request.parallelism,
+            keeps_agreements: request.mode == RunMode::Apply,
+            ..EngineOptions::default()
+        };
         Ok(Self {
             node: Arc::new(Node::open(&request.root, &protected)?),
             engine: Engine::new(options)?,

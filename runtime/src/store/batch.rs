@@ -13,6 +13,7 @@ use crate::journal::{
     Closing, Entry, Event, IntentEvent, IntentId, Intention, Moment, ObligationEvent, ObligationStatus, Observer, Operation,
     Resolution, Settlement, StagingName, Status, next, next_obligation,
 };
+use crate::model::canonical::CanonicalJson;
 use crate::model::ids::{OwnerName, ResourceId, RunId};
 
 /// A write transaction with the entries that it adds to the journal.
@@ -265,9 +266,8 @@ impl<'s> Batch<'s> {
     ) -> Result<(), StoreError> {
         let Recorded { component, schema_version, inputs, outputs, observed, configuration, secrets, converged } = record;
         let failed = self.failed("record state");
-        let texts = [Some(inputs), outputs.as_ref(), observed.as_ref(), configuration.as_ref()]
-            .map(|json| json.map(canonical).transpose().map_err(&failed));
-        let [inputs, outputs, observed, configuration] = texts;
+        let [outputs, configuration] =
+            [outputs, configuration].map(|json| json.as_ref().map(canonical).transpose().map_err(&failed));
         self.transaction
             .execute(
                 "INSERT INTO recorded (owner, resource, component, schema_version, inputs, outputs, observed, configuration, \
@@ -284,9 +284,9 @@ impl<'s> Batch<'s> {
                     resource.to_string(),
                     component.bytes(),
                     schema_version,
-                    inputs?,
+                    inputs.text(),
                     outputs?,
-                    observed?,
+                    observed.as_ref().map(CanonicalJson::text),
                     configuration?,
                     secrets,
                     converged,

@@ -6,7 +6,9 @@
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
+use std::fs::File;
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -20,6 +22,9 @@ use super::folder::{failed, own_file, sync};
 use super::schema::{Content, RootIdentity, create, identify, verify};
 
 pub(super) const FILE_NAME: &str = "state.db";
+
+/// How much of the log is held at once.
+const CHUNK: usize = 256 << 10;
 
 /// SQLite's name for the log.
 fn log_of(path: &Path) -> PathBuf {
@@ -38,12 +43,14 @@ pub(super) fn open_exclusive(folder: &Path, path: &Path, root: &RootIdentity) ->
     take_alone(&connection).map_err(&failed)?;
     let content = identify(&connection, folder, path)?;
     // Only now may it be written to: a database that is refused stays as it is.
+    write_again(&log_of(path))?;
     set_durable(&connection).map_err(&failed)?;
     if let Content::New = content {
         create(&mut connection, root).map_err(database(path.into(), "create the tables"))?;
-        sync(folder)?;
     }
     verify(&connection, folder, path, root)?;
+    // The log has its name by now. SQLite waits for that too, but goes on where waiting fails.
+    sync(folder)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false).map_err(&failed)?;
     Ok(connection)
 }
@@ -58,6 +65,29 @@ fn create_file(folder: &Path, path: &Path) -> Result<(), StoreError> {
     }
     own_file(folder, path)?;
     own_file(folder, &log_of(path)).map(drop)
+}
+
+/// Writes the log of a lost run once more, as it is. Where waiting for the disk failed, Linux goes on to show what was never written, and says the next
+/// time that all is well: commits behind such a gap would be gone with the power. What is written anew is waited for anew.
+fn write_again(log: &Path) -> Result<(), StoreError> {
+    let failed = |error: std::io::Error| failed("write to disk the log", log, error);
+    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = match rustix::fs::open(log, flags, Mode::empty()) {
+        Ok(file) => File::from(file),
+        Err(Errno::NOENT) => return Ok(()),
+        Err(errno) => return Err(failed(errno.into())),
+    };
+    let mut bytes = vec![0; CHUNK];
+    let mut offset = 0;
+    loop {
+        let count = file.read_at(&mut bytes, offset).map_err(failed)?;
+        if count == 0 {
+            break;
+        }
+        file.write_all_at(&bytes[..count], offset).map_err(failed)?;
+        offset += count as u64;
+    }
+    if offset == 0 { Ok(()) } else { file.sync_data().map_err(failed) }
 }
 
 fn harden(connection: &Connection) -> rusqlite::Result<()> {

@@ -1,6 +1,6 @@
-//! Nobody but us may be able to change what lies in the state folder or the code cache, or to put another in its place. So every folder from `/`
-//! down must belong to root or to us, and be writable by no other; a folder with the sticky bit (as `/tmp`) is let pass on the
-//! way, since there others cannot touch what is ours, but cannot be such a folder itself. Links are followed one at a time,
+//! Nobody but us may be able to change what lies in the state folder or the code cache, or to put another in its place, nor another policy file. So
+//! every folder from `/` down must belong to root or to us, and be writable by no other; a folder with the sticky bit (as `/tmp`) is let
+//! pass on the way, since there others cannot touch what is ours, but cannot be such a folder itself. Links are followed one at a time,
 //! and each must belong to root or to us as well. After that, no other user can change what the checked path means.
 
 use std::collections::VecDeque;
@@ -20,6 +20,14 @@ const MAX_LINKS: usize = 40;
 const WRITABLE_BY_OTHERS: u32 = 0o022;
 const STICKY: u32 = 0o1000;
 
+/// What a path leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Folder,
+    /// Its own rights are for the caller to judge.
+    File,
+}
+
 struct Walk {
     /// As given, for messages.
     folder: PathBuf,
@@ -37,9 +45,19 @@ pub fn check_private(folder: &Path) -> Result<(), StoreError> {
     existing(folder)?.map(drop).ok_or_else(|| failed("find the folder", folder, Errno::NOENT))
 }
 
+/// Checks every folder from `/` down to a file, so that nobody else can put another in its place, and gives its path without links.
+/// Whose the file is, and who can write it, is for the caller to judge.
+///
+/// # Errors
+/// [`StoreError::Unsafe`] with what is not safe; [`StoreError::File`] if it does not exist or cannot be examined.
+pub fn check_way(file: &Path) -> Result<PathBuf, StoreError> {
+    let walk = walk(file, End::File)?;
+    if walk.missing.is_empty() { Ok(walk.resolved) } else { Err(failed("find the file", file, Errno::NOENT)) }
+}
+
 /// The folder's path without links, if it exists.
 pub(super) fn existing(folder: &Path) -> Result<Option<PathBuf>, StoreError> {
-    let walk = walk(folder)?;
+    let walk = walk(folder, End::Folder)?;
     if walk.missing.is_empty() { walk.check_last().map(|()| Some(walk.resolved)) } else { Ok(None) }
 }
 
@@ -49,7 +67,7 @@ pub(super) fn existing(folder: &Path) -> Result<Option<PathBuf>, StoreError> {
 /// # Errors
 /// As [`check_private`], and if it cannot be created.
 pub fn create_private(folder: &Path) -> Result<PathBuf, StoreError> {
-    let mut walk = walk(folder)?;
+    let mut walk = walk(folder, End::Folder)?;
     for name in std::mem::take(&mut walk.missing) {
         let parent = walk.resolved.clone();
         walk.resolved.push(name);
@@ -106,9 +124,10 @@ fn is_trusted(uid: u32) -> bool {
     uid == 0 || uid == rustix::process::geteuid().as_raw()
 }
 
-#[expect(clippy::disallowed_methods, reason = "a relative state folder is relative to where the program was started")]
-fn walk(folder: &Path) -> Result<Walk, StoreError> {
-    let absolute = std::path::absolute(folder).map_err(|error| failed("make absolute", folder, error))?;
+#[expect(clippy::disallowed_methods, reason = "a relative path is relative to where the program was started")]
+fn walk(given: &Path, end: End) -> Result<Walk, StoreError> {
+    let absolute = std::path::absolute(given).map_err(|error| failed("make absolute", given, error))?;
+    let folder = if end == End::File { absolute.parent().unwrap_or(&absolute) } else { given };
     let mut walk = Walk { folder: folder.into(), resolved: PathBuf::from("/"), missing: Vec::new() };
     let root = walk.stat(&walk.resolved)?;
     walk.check_folder(&walk.resolved, &root)?;
@@ -129,6 +148,7 @@ fn walk(folder: &Path) -> Result<Walk, StoreError> {
                 }
                 names(&target).rev().for_each(|name| pending.push_front(name));
             }
+            Ok(_) if end == End::File && pending.is_empty() => walk.resolved = path,
             Ok(stat) => {
                 walk.check_folder(&path, &stat)?;
                 walk.resolved = path;

@@ -3,8 +3,9 @@ use std::collections::BTreeMap;
 use rusqlite::{OptionalExtension as _, Row, params};
 use serde_json::Value as Json;
 
-use super::rows::{digest, json, json_or_null, parsed};
+use super::rows::{digest, json_or_null, kept, kept_or_null, parsed};
 use super::{Store, StoreError, View};
+use crate::model::canonical::CanonicalJson;
 use crate::model::digest::ComponentDigest;
 use crate::model::ids::{OwnerName, ResourceId};
 
@@ -16,11 +17,11 @@ pub struct Recorded {
     /// The schema version of `inputs`.
     pub schema_version: u32,
     /// Desired state.
-    pub inputs: Json,
+    pub inputs: CanonicalJson,
     /// What the application gave out.
     pub outputs: Option<Json>,
     /// What was last observed.
-    pub observed: Option<Json>,
+    pub observed: Option<CanonicalJson>,
     /// The module's configuration at the time.
     pub configuration: Option<Json>,
     /// The stamp of the sensitive values that `inputs` names, of [`super::StampKey`]; none if it names none.
@@ -32,7 +33,7 @@ pub struct Recorded {
 impl Recorded {
     /// Whether a difference from `desired` is drift: a run left the object converged with this same desired state, the same
     /// sensitive values and component, so something else has changed it since.
-    pub fn difference_is_drift(&self, desired: &Json, component: &ComponentDigest, secrets: Option<&str>) -> bool {
+    pub fn difference_is_drift(&self, desired: &CanonicalJson, component: &ComponentDigest, secrets: Option<&str>) -> bool {
         let same_values = self.secrets.as_deref() == secrets;
         self.converged && same_values && self.inputs == *desired && self.component == *component
     }
@@ -86,9 +87,9 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<(ResourceId, Recorded)> {
     let recorded = Recorded {
         component: digest(row, "component")?,
         schema_version: row.get("schema_version")?,
-        inputs: json(row, "inputs")?,
+        inputs: kept(row, "inputs")?,
         outputs: json_or_null(row, "outputs")?,
-        observed: json_or_null(row, "observed")?,
+        observed: kept_or_null(row, "observed")?,
         configuration: json_or_null(row, "configuration")?,
         secrets: row.get("secrets")?,
         converged: row.get("converged")?,

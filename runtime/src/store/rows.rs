@@ -5,10 +5,10 @@ use std::str::FromStr;
 
 use rusqlite::Row;
 use rusqlite::types::Type;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value as Json;
 
-use crate::model::canonical;
+use crate::model::canonical::{self, CanonicalJson};
 use crate::model::digest::Digest;
 
 /// A name, id or the like from its text form.
@@ -39,13 +39,24 @@ pub(super) fn word<T>(row: &Row<'_>, column: &str, from_word: fn(&str) -> Option
     from_word(&word).ok_or_else(|| unreadable(row, column, Type::Text, UnknownWord(word)))
 }
 
-/// JSON from its text.
-pub(super) fn json(row: &Row<'_>, column: &str) -> rusqlite::Result<Json> {
-    let text: String = row.get(column)?;
-    serde_json::from_str(&text).map_err(|error| unreadable(row, column, Type::Text, error))
+/// JSON that is kept as its text.
+pub(super) fn kept(row: &Row<'_>, column: &str) -> rusqlite::Result<CanonicalJson> {
+    kept_text(row, column, row.get(column)?)
 }
 
 /// The same, where the column may be null.
+pub(super) fn kept_or_null(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<CanonicalJson>> {
+    let text: Option<String> = row.get(column)?;
+    text.map(|text| kept_text(row, column, text)).transpose()
+}
+
+fn kept_text(row: &Row<'_>, column: &str, text: String) -> rusqlite::Result<CanonicalJson> {
+    let is_json = serde_json::from_str::<IgnoredAny>(&text);
+    is_json.map_err(|error| unreadable(row, column, Type::Text, error))?;
+    Ok(CanonicalJson::from_canonical(text))
+}
+
+/// JSON from its text, where the column may be null.
 pub(super) fn json_or_null(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Json>> {
     read_or_null(row, column)
 }

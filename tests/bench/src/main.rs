@@ -1,6 +1,6 @@
 //! What a run costs, as ratios to what the node's own tools take for the same: pairs that are measured one after the other.
 //!
-//! `cargo xtask bench` builds the program and this, and starts this; docs/benchmarks.md says what is measured and how to read it. Nothing here is held
+//! `cargo xtask bench` builds the program and this, and starts this; docs/performance.md says what is measured and how to read it. Nothing here is held
 //! against a limit: figures are for people. What is held is that a measured run did what it is there for: a converged one must change nothing.
 #![allow(
     clippy::disallowed_methods,

@@ -19,6 +19,7 @@ pub mod guests;
 pub mod https;
 pub mod ledger;
 pub mod scene;
+pub mod steps;
 pub mod tree;
 pub mod warm;
 

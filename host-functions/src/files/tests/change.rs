@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use crate::bindings::runtime::host::files::{Content, HostObject as _};
 use crate::error::CallError;
-use crate::testing::{Attempt, STAGING, all_rights, assert_error, attributes, digest_of};
+use crate::testing::{Attempt, Mount, STAGING, all_rights, assert_error, attributes, digest_of, run};
 
 fn mode(attempt: &Attempt, path: &str) -> u32 {
     std::fs::symlink_metadata(attempt.host(path)).unwrap().permissions().mode() & 0o7777
@@ -328,6 +328,23 @@ fn a_directory_that_is_not_empty_was_not_changed() {
     attempt.stage(other, b"").unwrap();
     assert_error!(attempt.context.remove(handle.borrow(), false), CallError::NotEmpty);
     assert!(attempt.context.let_change_through(), "what was changed before stays noted");
+}
+
+#[test]
+fn what_the_system_refuses_at_once_has_changed_nothing() {
+    let mut attempt = Attempt::new();
+    std::fs::create_dir(attempt.host("/d")).unwrap();
+    let mount = Mount::new(&["-t", "tmpfs", "tmpfs"], &attempt.host("/d"));
+    attempt.write("/d/f", b"old");
+    let (new, old) = (attempt.observed("/d/new"), attempt.observed("/d/f"));
+    run("mount", &["-o", "remount,ro", attempt.host("/d").to_str().unwrap()]);
+    let nothing = || attributes(None, None, None);
+    assert!(attempt.stage(new, b"x").is_err() && attempt.stage(old, b"x").is_err());
+    assert!(attempt.context.make_directory(new.borrow(), nothing()).is_err());
+    assert!(attempt.context.make_symlink(new.borrow(), b"x".to_vec(), nothing()).is_err());
+    assert!(attempt.context.set_attributes(old.borrow(), attributes(None, None, Some(0o600))).is_err());
+    assert!(!attempt.context.let_change_through(), "so the operation is over, and nobody has to recover it");
+    drop(mount);
 }
 
 #[test]

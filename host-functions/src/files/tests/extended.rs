@@ -56,6 +56,17 @@ fn the_new_file_gets_what_the_old_one_had() {
     assert_eq!(mode(&attempt, "/f"), 0o640, "the mask stands in the group's bits");
 }
 
+/// Without SELinux a label is a value like any other, which is all that can be shown here; with it, the policy of the node may refuse to have it set.
+#[test]
+fn a_label_goes_over_where_the_system_lets_it_be_set() {
+    let label = b"system_u:object_r:etc_t:s0\0";
+    let mut attempt = Attempt::new();
+    attempt.write("/f", b"old");
+    set(&attempt, "/f", "security.selinux", label);
+    attempt.put("/f", b"new").unwrap();
+    assert_eq!(get(&attempt, "/f", "security.selinux").as_deref(), Some(&label[..]));
+}
+
 #[test]
 fn a_mode_that_is_given_sets_the_mask_as_it_does_on_a_file_in_place() {
     let mut attempt = Attempt::new();

@@ -2,14 +2,19 @@
 
 mod change;
 mod confine;
+mod destination;
 mod diff;
 mod extended;
 mod faults;
+mod keep;
+mod limits;
 mod links;
 mod observe;
+mod parents;
 mod race;
 mod remove;
 mod secret;
+mod storm;
 
 use std::sync::Arc;
 

@@ -7,13 +7,14 @@ use crate::apply::gate::open_gate;
 use crate::apply::{journal_action, seen, verdict};
 use crate::engine::{Attempt, AttemptError, GuestChange, Reason, Verification};
 use crate::journal::{Closing, Ending, IntentToken, Intention, JournalError, Operation, Settlement};
+use crate::model::canonical::CanonicalJson;
 use crate::model::report::{Outcome, Phase};
 
 /// How the change itself went.
 enum Applied {
     Converged {
         outputs: Option<Json>,
-        observed: Option<Json>,
+        observed: Option<CanonicalJson>,
         /// Whether it did what a refresh would do.
         handled_refresh: bool,
         output: Option<String>,

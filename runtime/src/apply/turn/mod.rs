@@ -221,9 +221,9 @@ impl Turn<'_> {
         self.report.incomplete_preview.clone_from(&needed.incomplete_preview);
         let show = self.run.mode == RunMode::Noop || needed.action != Action::Create;
         self.report.changes = needed.changes.iter().map(|change| told(change, show, attempt)).collect();
-        let (desired, component) = (self.ready.managed.json(), self.ready.module.digest());
+        let (desired, component) = (&self.ready.managed, self.ready.module.digest());
         let stamp = self.run.stamps.of(self.ready);
-        let is_drift = |recorded: &Recorded| recorded.difference_is_drift(&desired, &component, stamp.as_deref());
+        let is_drift = |recorded: &Recorded| recorded.difference_is_drift(desired, &component, stamp.as_deref());
         self.report.drift = self.recorded().is_some_and(is_drift);
     }
 

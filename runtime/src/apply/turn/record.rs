@@ -3,19 +3,20 @@
 use serde_json::Value as Json;
 
 use super::Turn;
-use crate::engine::{Prior, Reading};
+use crate::engine::{Prior, Reading, canonical_json};
 use crate::journal::JournalError;
+use crate::model::canonical::CanonicalJson;
 use crate::model::description::Description;
 use crate::model::managed::Managed;
 use crate::model::report::RunMode;
 use crate::store::Recorded;
 
 impl Turn<'_> {
-    pub(super) fn record(&self, outputs: Option<Json>, observed: Option<Json>) -> Recorded {
+    pub(super) fn record(&self, outputs: Option<Json>, observed: Option<CanonicalJson>) -> Recorded {
         Recorded {
             component: self.ready.module.digest(),
             schema_version: self.ready.module.description().schema_version,
-            inputs: self.ready.managed.json(),
+            inputs: self.ready.managed.clone(),
             outputs: outputs.map(|outputs| without_sensitive(outputs, self.ready.module.description())),
             observed,
             configuration: None,
@@ -42,10 +43,13 @@ impl Turn<'_> {
     }
 
     /// The desired state alone, of what was recorded with its provider.
-    fn desired_of(&self, recorded: &Recorded) -> Json {
-        let has_providers = self.ready.module.description().has_providers;
+    fn desired_of(&self, recorded: &Recorded) -> CanonicalJson {
+        if !self.ready.module.description().has_providers {
+            return recorded.inputs.clone();
+        }
+        let desired = Managed::read(recorded.inputs.json(), true).ok().and_then(|managed| canonical_json(&managed.desired).ok());
         // What another version recorded without a provider is the desired state itself.
-        Managed::read(recorded.inputs.clone(), has_providers).map_or_else(|_| recorded.inputs.clone(), |managed| managed.desired)
+        desired.unwrap_or_else(|| recorded.inputs.clone())
     }
 
     pub(super) fn prior(&self) -> Option<Prior> {

@@ -44,6 +44,7 @@ pub(super) const COPIES: &[File] = &[
     ("vendor/runtime-sdk/src/json.rs", include_str!("../../../../modules/sdk/src/json.rs")),
     ("vendor/runtime-sdk/src/lib.rs", include_str!("../../../../modules/sdk/src/lib.rs")),
     ("vendor/runtime-sdk/src/log.rs", include_str!("../../../../modules/sdk/src/log.rs")),
+    ("vendor/runtime-sdk/src/memory.rs", include_str!("../../../../modules/sdk/src/memory.rs")),
     ("vendor/runtime-sdk/src/node.rs", include_str!("../../../../modules/sdk/src/node.rs")),
     ("vendor/runtime-sdk/src/output.rs", include_str!("../../../../modules/sdk/src/output.rs")),
     ("vendor/runtime-sdk/src/parameters.rs", include_str!("../../../../modules/sdk/src/parameters.rs")),

@@ -58,6 +58,11 @@ fn the_sdk_has_the_dependencies_that_it_has_here() {
             .collect();
         assert_eq!(section(given).lines().collect::<Vec<_>>(), wanted);
     }
+    let talc = ours.lines().find(|line| line.starts_with("talc = ")).unwrap().replace(" }", ", optional = true }");
+    let given = &files["vendor/runtime-sdk/Cargo.toml"];
+    let of_guests = "[target.'cfg(target_family = \"wasm\")'.dependencies]\n";
+    assert_eq!(given.split(of_guests).nth(1).unwrap().trim(), talc);
+    assert!(given.contains("\ndefault = [\"allocator\"]\n") && given.contains("\nallocator = [\"dep:talc\"]\n"));
 }
 
 #[test]

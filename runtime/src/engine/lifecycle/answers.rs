@@ -6,6 +6,7 @@ use serde_json::Value as Json;
 
 use crate::engine::error::{CallError, Diagnostic};
 use crate::model::asset::AssetRef;
+use crate::model::canonical::CanonicalJson;
 use crate::model::catalog::Claim;
 use crate::model::ids::ResourceId;
 use crate::model::key::Key;
@@ -26,11 +27,11 @@ pub struct Prior {
     /// Of the recorded inputs.
     pub schema_version: u32,
     /// The desired state then.
-    pub inputs: Json,
+    pub inputs: CanonicalJson,
     /// What applying gave.
     pub outputs: Option<Json>,
     /// What was observed last.
-    pub observed: Option<Json>,
+    pub observed: Option<CanonicalJson>,
     /// The module's configuration then.
     pub configuration: Option<Json>,
 }
@@ -91,7 +92,7 @@ pub struct Needed {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reading {
     /// What was observed.
-    pub observed: Option<Json>,
+    pub observed: Option<CanonicalJson>,
     /// Its outputs; none leaves those on record.
     pub outputs: Option<Json>,
     /// Whether a refresh would find something to do.
@@ -128,7 +129,7 @@ pub struct Outcome {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verification {
     /// Nothing differs; what was observed.
-    Converged(Option<Json>),
+    Converged(Option<CanonicalJson>),
     /// These still differ.
     NotConverged(Vec<GuestChange>),
 }

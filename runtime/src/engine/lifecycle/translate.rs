@@ -26,9 +26,9 @@ pub(super) fn prior(from: &Prior) -> Result<wit::Prior, String> {
     let text = |json: &Option<Json>| json.as_ref().map(convert::canonical).transpose();
     Ok(wit::Prior {
         schema_version: from.schema_version,
-        inputs: convert::canonical(&from.inputs)?,
+        inputs: from.inputs.text().to_owned(),
         outputs: text(&from.outputs)?,
-        observed: text(&from.observed)?,
+        observed: from.observed.as_ref().map(|observed| observed.text().to_owned()),
         configuration: text(&from.configuration)?,
     })
 }

@@ -2,6 +2,7 @@ use super::super::hazard_tests::intention;
 use super::super::tests::{admit, begin, claimed, id, location, name, release};
 use super::*;
 use crate::journal::{Ending, IntentId, ObligationStatus, Resolution, Settlement};
+use crate::model::canonical::CanonicalJson;
 use crate::store::{Recorded, Store};
 
 /// A state in which `site` holds three paths for two resources, one of them shared with `other`.
@@ -36,7 +37,7 @@ fn settle(store: &mut Store, (run, intent): &(RunId, IntentId)) {
     let record = Recorded {
         component: crate::model::digest::ComponentDigest::of(b"c"),
         schema_version: 1,
-        inputs: serde_json::json!({}),
+        inputs: CanonicalJson::from_canonical("{}"),
         outputs: None,
         observed: None,
         configuration: None,

@@ -9,7 +9,7 @@ use runtime_sdk::{accounts, assets, facts};
 
 use crate::behaviour::Act;
 use crate::desired::Desired;
-use crate::wasi;
+use crate::{calls, storm, wasi};
 
 /// What is written where a file is written.
 pub const WRITTEN: &[u8] = b"written by the hostile guest\n";
@@ -73,6 +73,14 @@ pub fn perform(act: Act, desired: &Desired) -> Result<(), HostError> {
         Act::Remove => observe(path)?.remove(true),
         Act::RemoveOther => observe(other)?.remove(true),
         Act::DiscardStaged => files::discard_staged(path, "chosen-by-the-guest").map(drop),
+        Act::Call => {
+            calls::try_all(desired.note.as_deref().unwrap_or_default(), desired);
+            Ok(())
+        }
+        Act::Storm => {
+            storm::storm(desired);
+            Ok(())
+        }
         Act::LeakHandles => leak_handles(path),
         Act::ClosedHandle => closed_handle(path),
         Act::ForgedHandle => forged_handle(),
@@ -84,7 +92,14 @@ pub fn perform(act: Act, desired: &Desired) -> Result<(), HostError> {
     }
 }
 
-fn no_attributes() -> Attributes {
+/// As [`perform`], for functions that are given nothing of the declaration, and have no error to give back.
+pub fn perform_unasked(act: Option<Act>) {
+    let nothing = Desired { behaviour: None, note: None, path: "/nothing".into(), other: "/nothing".into(), secret: None };
+    let answer = act.map(|act| perform(act, &nothing));
+    assert!(!matches!(answer, Some(Err(_))), "the host has refused it");
+}
+
+pub fn no_attributes() -> Attributes {
     Attributes { owner: None, group: None, mode: None }
 }
 

@@ -1,4 +1,13 @@
-//! What the guest is told to do, and in which function.
+//! What the guest is told to do, and in which function: by the attribute `behaviour`, or by the component's own bytes for functions that are given
+//! nothing of the declaration.
+
+use std::hint::black_box;
+
+/// Where a test puts what to do in place of the dots.
+static TOLD: [u8; 64] = *b"hostile-behaviour=..............................................";
+
+/// What stands before the behaviour there.
+const PREFIX: usize = "hostile-behaviour=".len();
 
 /// Defines an enum of words with a list of all of them.
 macro_rules! words {
@@ -36,6 +45,22 @@ words! {
         ResolveExport = "resolve-export",
         /// `test-view`.
         TestView = "test-view",
+        /// `assign-asset`.
+        AssignAsset = "assign-asset",
+        /// `migrate`.
+        Migrate = "migrate",
+        /// `equal`.
+        Equal = "equal",
+        /// `must-replace`.
+        MustReplace = "must-replace",
+        /// `must-replace-on-drift`.
+        MustReplaceOnDrift = "must-replace-on-drift",
+        /// `stable-id`.
+        StableId = "stable-id",
+        /// `describe`, which is told by the component's own bytes.
+        Describe = "describe",
+        /// `capabilities`, as `describe`.
+        Capabilities = "capabilities",
         /// `inspect-safety`.
         InspectSafety = "inspect-safety",
         /// `composition-conflicts`.
@@ -46,6 +71,10 @@ words! {
         Apply = "apply",
         /// `work.verify`.
         Verify = "verify",
+        /// `perform`.
+        Perform = "perform",
+        /// `refresh`.
+        Refresh = "refresh",
         /// `recover-interrupted`.
         Recover = "recover",
     }
@@ -114,6 +143,10 @@ words! {
         DiscardStaged = "discard-staged",
         /// Open handles without end and keep them.
         LeakHandles = "leak-handles",
+        /// Make the host calls that `note` lists, and log what came of each.
+        Call = "call",
+        /// Make every call about `path` over and over, as often as `note` says, and log what was seen.
+        Storm = "storm",
         /// Use a handle after giving it back.
         ClosedHandle = "closed-handle",
         /// Use a handle that it was never given.
@@ -128,6 +161,10 @@ words! {
         BadJson = "bad-json",
         /// Answer with JSON that is not canonical.
         LooseJson = "loose-json",
+        /// Answer with JSON that is 100,000 lists deep.
+        DeepJson = "deep-json",
+        /// Answer with words that the contract does not have.
+        UnknownWord = "unknown-word",
         /// Answer with ESC sequences, line breaks and direction marks in each text.
         ControlCharacters = "control-characters",
         /// Claim and affect `other`; in `validate` only there, so that it differs from `identity`.
@@ -203,6 +240,14 @@ pub struct Behaviour {
 }
 
 impl Behaviour {
+    /// What the component's own bytes say to do in `place`; none to behave.
+    pub fn told(place: Place) -> Option<Act> {
+        // The compiler must not know what stands there: it may be something else by now.
+        let told = black_box(&TOLD)[PREFIX..].split(|byte| *byte == b'.').next().unwrap_or_default();
+        let behaviour = std::str::from_utf8(told).ok().and_then(Self::parse)?;
+        (behaviour.place == place).then_some(behaviour.act)
+    }
+
     /// The behaviour that `act@place` names; none if either word is unknown.
     pub fn parse(text: &str) -> Option<Self> {
         let (act, place) = text.split_once('@')?;
@@ -221,6 +266,15 @@ mod tests {
         for wrong in ["", "spin", "spin@", "@compile", "spin@nowhere", "sing@compile"] {
             assert_eq!(Behaviour::parse(wrong), None, "{wrong}");
         }
+    }
+
+    #[test]
+    fn every_behaviour_has_room_in_the_bytes_and_none_is_there() {
+        let longest = |words: &[usize]| words.iter().copied().max().unwrap_or_default();
+        let acts: Vec<usize> = Act::ALL.iter().map(|(_, word)| word.len()).collect();
+        let places: Vec<usize> = Place::ALL.iter().map(|(_, word)| word.len()).collect();
+        assert!(PREFIX + longest(&acts) + 1 + longest(&places) < TOLD.len());
+        assert!(Place::ALL.iter().all(|(place, _)| Behaviour::told(*place).is_none()));
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! The pure half. Each function asks what it is told to do, does that, and answers honestly where the act leaves the answer alone.
 
-use runtime_sdk::bindings::exports::runtime::module::definition::{Compiled, Description, Guest, Output};
+use runtime_sdk::bindings::exports::runtime::module::definition::{
+    Attribute as DescribedAttribute, Compiled, Description, Guest, Output,
+};
 use runtime_sdk::bindings::runtime::module::parameters::Parameters as Handle;
 use runtime_sdk::{
     Asset, AssetRequest, AssetSource, Attribute, Capability, CatalogView, Claim, DefinitionError, DefinitionResult, Diagnostic,
@@ -9,20 +11,12 @@ use runtime_sdk::{
 
 use crate::Hostile;
 use crate::acts::{self, FOREIGN_DIGEST};
-use crate::behaviour::{Act, Place};
+use crate::behaviour::{Act, Behaviour, Place};
 use crate::desired::{Desired, FOREIGN_SECRET};
+use crate::spoil::{HUGE_BYTES, HUGE_COUNT, MISLEADING, huge_path, is_of_json, misleading, text};
 
 /// The key of a shared action.
 const ACTION: &str = "hostile.tidy";
-
-/// More than any string may have, and little enough for the guest's own memory.
-pub const HUGE_BYTES: usize = 20 << 20;
-
-/// More than any list may have, and little enough for the guest's own memory.
-pub const HUGE_COUNT: usize = 20_000;
-
-/// Text that would mislead a reader of a terminal, a log or a diff.
-pub const MISLEADING: &str = "\u{1b}[2J\u{1b}[31mall is well\u{1b}[0m\r\n\u{7}error: none\u{202e}nwod edispu\u{2066}\0";
 
 impl Guest for Hostile {
     fn describe() -> Description {
@@ -40,11 +34,15 @@ impl Guest for Hostile {
             sensitive,
             doc: doc.into(),
         };
+        let told = Behaviour::told(Place::Describe);
+        acts::perform_unasked(told);
+        let mut attributes: Vec<DescribedAttribute> = attributes.into_iter().map(Into::into).collect();
+        describe_otherwise(&mut attributes, told);
         Description {
             type_name: "hostile".into(),
             schema_version: 1,
-            summary: "Misbehaves as it is told to.".into(),
-            attributes: attributes.into_iter().map(Into::into).collect(),
+            summary: if told == Some(Act::ControlCharacters) { MISLEADING.into() } else { "Misbehaves as it is told to.".into() },
+            attributes,
             blocks: Vec::new(),
             outputs: vec![output("stamp", false, "What stands at `path`."), output("token", true, "What nobody is to see.")],
             ensure: None,
@@ -76,6 +74,7 @@ impl Guest for Hostile {
             Some(Act::HugeList) => footprint.affected_paths = vec![b"/x".to_vec(); HUGE_COUNT],
             Some(Act::ClaimOther) => claim_other(&mut footprint, &desired),
             Some(act @ (Act::ClaimPart | Act::ClaimWhole)) => claim_object(&mut footprint, &desired, act),
+            Some(Act::UnknownWord) => footprint.effects[0].actions.push("frobnicate".into()),
             _ => {}
         }
         Ok(footprint)
@@ -90,24 +89,22 @@ impl Guest for Hostile {
         if act == Some(Act::ReadUnknown) {
             given.string("nothing")?;
         }
+        if act == Some(Act::UnknownWord) {
+            return Ok(Compiled { desired: json::canonical(&desired)?, assets: vec![request_with("md5:0")] });
+        }
         if !given.has("secret")? {
             return Ok(Compiled { desired: text(act, json::canonical(&desired)?), assets: Vec::new() });
         }
         let desired = Desired { secret: Some(Asset::pending()), ..desired };
-        let request = AssetRequest {
-            slot: "secret".into(),
-            source: AssetSource::Parameter("secret".into()),
-            checksum: None,
-            checksum_error: None,
-            attribute: "secret".into(),
-        };
+        let request = AssetRequest { checksum: None, ..request_with("") };
         Ok(Compiled { desired: text(act, json::canonical(&desired)?), assets: vec![request] })
     }
 
     fn assign_asset(desired: String, _slot: String, asset: String) -> DefinitionResult<String> {
         let mut desired = Desired::parse(&desired)?;
+        let act = begin(Place::AssignAsset, &desired)?;
         desired.secret.get_or_insert_default().assign(asset);
-        Ok(json::canonical(&desired)?)
+        Ok(text(act, json::canonical(&desired)?))
     }
 
     fn validate(text: String) -> DefinitionResult<Semantics> {
@@ -139,6 +136,7 @@ impl Guest for Hostile {
             Some(Act::NoTimeout) => semantics.timeout_ms = 0,
             Some(Act::EndlessTimeout) => semantics.timeout_ms = u64::MAX,
             Some(Act::NameAsset) => semantics = semantics.asset(FOREIGN_DIGEST),
+            Some(Act::UnknownWord) => semantics.assets.push("md5:0".into()),
             Some(Act::HugeList) => semantics.capabilities = vec!["files.read".into(); HUGE_COUNT],
             Some(Act::HugeString) => semantics.capabilities.push("x".repeat(HUGE_BYTES)),
             _ => {}
@@ -159,6 +157,7 @@ impl Guest for Hostile {
             Some(Act::OrderItself) => Ok(vec![edge(&id, &id)]),
             Some(Act::OrderNobody) => Ok(vec![edge(&address("file.nobody"), &id)]),
             Some(Act::OrderNoted) => Ok(desired.note.iter().map(|note| edge(&address(note), &id)).collect()),
+            Some(Act::UnknownWord) => Ok(vec![edge(&address("No Such!.x"), &id)]),
             Some(Act::HugeList) => Ok(vec![edge(&id, &id); HUGE_COUNT]),
             Some(Act::HugeString) => Ok(vec![Edge { reason: EdgeReason::Order("x".repeat(HUGE_BYTES)), ..edge(&id, &id) }]),
             _ => Ok(Vec::new()),
@@ -178,27 +177,31 @@ impl Guest for Hostile {
     fn test_view(desired: String) -> DefinitionResult<TestedState> {
         let desired = Desired::parse(&desired)?;
         let act = begin(Place::TestView, &desired)?;
-        Ok(TestedState { attributes: text(act, json::canonical(&desired)?), content: None })
+        let content = (act == Some(Act::UnknownWord)).then(|| "md5:0".to_owned());
+        Ok(TestedState { attributes: text(act, json::canonical(&desired)?), content })
     }
 
-    fn migrate(_from_version: u32, _recorded: RecordedState) -> DefinitionResult<RecordedState> {
-        Err(no_such("migration"))
+    fn migrate(_from_version: u32, recorded: RecordedState) -> DefinitionResult<RecordedState> {
+        match begin_if_told(Place::Migrate, &recorded.inputs)? {
+            None => Err(no_such("migration")),
+            act => Ok(RecordedState { inputs: text(act, recorded.inputs), outputs: recorded.outputs }),
+        }
     }
 
-    fn equal(_attribute: String, _left: String, _right: String) -> DefinitionResult<bool> {
-        Err(no_such("equality"))
+    fn equal(_attribute: String, left: String, _right: String) -> DefinitionResult<bool> {
+        begin_if_told(Place::Equal, &left)?.map(|_| true).ok_or_else(|| no_such("equality"))
     }
 
-    fn must_replace(_attribute: String, _prior: String, _desired: String) -> DefinitionResult<bool> {
-        Err(no_such("replacement"))
+    fn must_replace(_attribute: String, prior: String, _desired: String) -> DefinitionResult<bool> {
+        begin_if_told(Place::MustReplace, &prior)?.map(|_| true).ok_or_else(|| no_such("replacement"))
     }
 
-    fn must_replace_on_drift(_output: String, _recorded: String, _observed: String) -> DefinitionResult<bool> {
-        Err(no_such("drift"))
+    fn must_replace_on_drift(_output: String, recorded: String, _observed: String) -> DefinitionResult<bool> {
+        begin_if_told(Place::MustReplaceOnDrift, &recorded)?.map(|_| true).ok_or_else(|| no_such("drift"))
     }
 
-    fn stable_id(_recorded: RecordedState) -> DefinitionResult<String> {
-        Err(no_such("id"))
+    fn stable_id(recorded: RecordedState) -> DefinitionResult<String> {
+        begin_if_told(Place::StableId, &recorded.inputs)?.map(|act| text(Some(act), "id".into())).ok_or_else(|| no_such("id"))
     }
 }
 
@@ -227,33 +230,36 @@ fn begin(place: Place, desired: &Desired) -> DefinitionResult<Option<Act>> {
     }
 }
 
-fn refused(error: HostError) -> DefinitionError {
-    DefinitionError::Other(runtime_sdk::node::explain(&error))
+/// As [`begin`], with what a past run recorded; none if that is no state of this guest.
+fn begin_if_told(place: Place, recorded: &str) -> DefinitionResult<Option<Act>> {
+    Desired::parse(recorded).ok().map_or(Ok(None), |desired| begin(place, &desired))
 }
 
-/// A message that would mislead in each of its parts.
-pub fn misleading() -> Diagnostic {
-    Diagnostic::at(MISLEADING, MISLEADING).hint(MISLEADING)
-}
-
-/// JSON text, spoilt as the act says.
-pub fn text(act: Option<Act>, honest: String) -> String {
-    match act {
-        Some(Act::NameSecret) => r#"{"$secret":"file.apart/content"}"#.into(),
-        Some(Act::BadJson) => "{\"path\":".into(),
-        Some(Act::LooseJson) => format!(" {honest}"),
-        Some(Act::HugeString) => huge_text(),
-        Some(Act::HugeList) => format!("[{}0]", "0,".repeat(HUGE_COUNT)),
-        _ => honest,
+/// The request of the one asset, with a checksum.
+fn request_with(checksum: &str) -> AssetRequest {
+    AssetRequest {
+        slot: "secret".into(),
+        source: AssetSource::Parameter("secret".into()),
+        checksum: Some(checksum.into()),
+        checksum_error: None,
+        attribute: "secret".into(),
     }
 }
 
-/// Made in one allocation, or it would meet the memory's limit before the string's.
-fn huge_text() -> String {
-    let mut text = vec![b'x'; HUGE_BYTES];
-    text[0] = b'"';
-    text[HUGE_BYTES - 1] = b'"';
-    String::from_utf8(text).expect("it is ASCII")
+/// Describes the first attribute, or all of them, in a way that the contract does not have.
+fn describe_otherwise(attributes: &mut Vec<DescribedAttribute>, told: Option<Act>) {
+    let first = &mut attributes[0];
+    match told {
+        Some(Act::UnknownWord) => first.type_json = "\"float\"".into(),
+        Some(Act::HugeString) => first.doc = "x".repeat(HUGE_BYTES),
+        Some(Act::HugeList) => *attributes = vec![first.clone(); HUGE_COUNT],
+        Some(act) if is_of_json(act) => first.default_json = Some(text(Some(act), "\"x\"".into())),
+        _ => {}
+    }
+}
+
+fn refused(error: HostError) -> DefinitionError {
+    DefinitionError::Other(runtime_sdk::node::explain(&error))
 }
 
 fn path_claim(path: &str) -> Claim {
@@ -274,10 +280,6 @@ fn claim_object(footprint: &mut Footprint, desired: &Desired, act: Act) {
 fn address(text: &str) -> ResourceId {
     let (type_name, name) = text.split_once('.').unwrap_or((text, ""));
     ResourceId { type_name: type_name.into(), name: name.into() }
-}
-
-fn huge_path() -> Vec<u8> {
-    "/x".repeat(HUGE_BYTES / 2).into_bytes()
 }
 
 fn edge(prerequisite: &ResourceId, dependent: &ResourceId) -> Edge {

@@ -59,8 +59,12 @@ impl Desired {
         }
     }
 
-    /// What it touches: `path` and nothing else, unless an act is to look at `other`.
+    /// What it touches: `path` and nothing else, unless an act is to look at `other`, or calls about all that is in the folder of `path`.
     pub fn footprint(&self) -> Footprint {
+        if self.behaviour.as_deref().and_then(Behaviour::parse).is_some_and(|told| matches!(told.act, Act::Call | Act::Storm)) {
+            let folder = self.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+            return Footprint::empty().effect(Effect::write_path(format!("{folder}/**"))).affects(self.path.as_bytes());
+        }
         let footprint = Footprint::empty().effect(Effect::write_path(self.path.as_bytes())).affects(self.path.as_bytes());
         match self.act(Place::CompositionConflicts) {
             Some(Act::ConflictWithOther) => footprint.effect(Effect::read_path(self.other.as_bytes())),

@@ -7,6 +7,8 @@ mod acts;
 
 mod behaviour;
 
+mod calls;
+
 mod definition;
 
 mod desired;
@@ -14,6 +16,10 @@ mod desired;
 mod lifecycle;
 
 mod outputs;
+
+mod spoil;
+
+mod storm;
 
 mod wasi;
 

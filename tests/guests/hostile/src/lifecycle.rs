@@ -6,16 +6,16 @@ use runtime_sdk::bindings::exports::runtime::module::lifecycle::{
 use runtime_sdk::files::{Detail, Object};
 use runtime_sdk::node::unchanged;
 use runtime_sdk::{
-    Action, Change, Claim, Context, Diagnostic, HostCall as _, InterruptedOperation, LifecycleError, NodeResult, Outcome, Prior,
-    Safety,
+    Action, Change, Claim, ContentChange, Context, Diagnostic, HostCall as _, InterruptedOperation, LifecycleError, NodeResult,
+    Outcome, Prior, ResourceId, Safety,
 };
 
 use crate::Hostile;
 use crate::acts;
-use crate::behaviour::{Act, Place};
-use crate::definition::{HUGE_BYTES, HUGE_COUNT, MISLEADING, misleading, text};
+use crate::behaviour::{Act, Behaviour, Place};
 use crate::desired::Desired;
 use crate::outputs;
+use crate::spoil::{HUGE_BYTES, HUGE_COUNT, MISLEADING, is_of_json, misleading, text};
 
 /// Keeps what `check` was given.
 pub struct HeldWork(Desired);
@@ -24,7 +24,14 @@ impl Guest for Hostile {
     type Work = HeldWork;
 
     fn capabilities() -> Vec<String> {
-        vec!["files.write".into()]
+        let told = Behaviour::told(Place::Capabilities);
+        acts::perform_unasked(told);
+        match told {
+            Some(Act::HugeList) => vec!["files.write".into(); HUGE_COUNT],
+            Some(Act::HugeString) => vec!["x".repeat(HUGE_BYTES)],
+            Some(Act::ControlCharacters) => vec![MISLEADING.into()],
+            _ => vec!["files.write".into()],
+        }
     }
 
     fn inspect_safety(desired: String, _context: Context) -> NodeResult<Safety> {
@@ -34,7 +41,8 @@ impl Guest for Hostile {
             Some(Act::ClaimOther) => &desired.other,
             _ => &desired.path,
         };
-        let claim = Claim { domain: "path".into(), key: path.as_bytes().to_vec(), qualifier: String::new() };
+        let domain = if act == Some(Act::UnknownWord) { "no domain" } else { "path" };
+        let claim = Claim { domain: domain.into(), key: path.as_bytes().to_vec(), qualifier: String::new() };
         let count = if act == Some(Act::HugeList) { HUGE_COUNT } else { 1 };
         Ok(Safety { claims: vec![claim], affected_paths: vec![path.as_bytes().to_vec(); count] })
     }
@@ -46,6 +54,11 @@ impl Guest for Hostile {
             let message = match begin(Place::CompositionConflicts, &desired)? {
                 Some(Act::ControlCharacters) => MISLEADING.to_owned(),
                 Some(Act::HugeString) => "x".repeat(HUGE_BYTES),
+                Some(Act::UnknownWord) => {
+                    let id = ResourceId { type_name: "No Such!".into(), name: String::new() };
+                    conflicts.push(Conflict { resources: vec![id], message: "it does not go with nobody".into() });
+                    continue;
+                }
                 Some(Act::Conflict) => "it is never alone, it says".to_owned(),
                 Some(Act::ConflictWithOther) if is_there(&desired.other)? => "it does not go with the other one".to_owned(),
                 _ => continue,
@@ -81,12 +94,12 @@ impl Guest for Hostile {
         }))
     }
 
-    fn perform(_action: String, _desired: String, _context: Context) -> NodeResult<Outcome> {
-        Err(LifecycleError::Unsupported(Diagnostic::new("the hostile guest has no shared actions")))
+    fn perform(_action: String, desired: String, _context: Context) -> NodeResult<Outcome> {
+        outcome_if_told(Place::Perform, &desired, "the hostile guest has no shared actions")
     }
 
-    fn refresh(_desired: String, _context: Context) -> NodeResult<Outcome> {
-        Err(LifecycleError::Unsupported(Diagnostic::new("the hostile guest takes no refresh")))
+    fn refresh(desired: String, _context: Context) -> NodeResult<Outcome> {
+        outcome_if_told(Place::Refresh, &desired, "the hostile guest takes no refresh")
     }
 
     fn recover_interrupted(desired: String, _operation: InterruptedOperation, _context: Context) -> NodeResult<()> {
@@ -110,7 +123,7 @@ impl GuestWork for HeldWork {
             Some(Act::DenyChange) => return Err(unchanged(Diagnostic::new("nothing was changed, it says"))),
             Some(Act::ControlCharacters) => outcome.output = Some(MISLEADING.into()),
             Some(Act::HugeString) => outcome.output = Some("x".repeat(HUGE_BYTES)),
-            Some(act @ (Act::BadJson | Act::LooseJson | Act::HugeList)) => outcome.outputs = Some(text(Some(act), "{}".into())),
+            Some(act) if is_of_json(act) => outcome.outputs = Some(text(Some(act), "{}".into())),
             Some(act) if outputs::spoils(Some(act)) => acts::write(self.0.path.as_bytes()).before_change("write the file")?,
             Some(_) => {}
             None if self.0.act(Place::Verify) == Some(Act::ClaimSuccess) => {}
@@ -142,6 +155,21 @@ fn begin(place: Place, desired: &Desired) -> NodeResult<Option<Act>> {
     Ok(Some(act))
 }
 
+/// The outcome of a function that the guest has only where it is told to do something in it.
+fn outcome_if_told(place: Place, desired: &str, otherwise: &str) -> NodeResult<Outcome> {
+    let desired = Desired::parse_on_node(desired)?;
+    let Some(act) = begin(place, &desired)? else {
+        return Err(LifecycleError::Unsupported(Diagnostic::new(otherwise)));
+    };
+    let output = match act {
+        Act::HugeString => Some("x".repeat(HUGE_BYTES)),
+        Act::ControlCharacters => Some(MISLEADING.to_owned()),
+        _ => None,
+    };
+    let outputs = is_of_json(act).then(|| text(Some(act), "{}".into()));
+    Ok(Outcome { output, outputs, ..Outcome::changed() })
+}
+
 fn is_there(path: &str) -> NodeResult<bool> {
     let handle = Object::open(path.as_bytes()).before_change("look at the path")?;
     Ok(handle.observe(Detail::empty()).before_change("look at the path")?.is_some())
@@ -152,7 +180,8 @@ fn changes(act: Option<Act>) -> NodeResult<Vec<Change>> {
     match act {
         Some(Act::HugeList) => return Ok(vec![change; HUGE_COUNT]),
         Some(Act::HugeString) => change.reason = "x".repeat(HUGE_BYTES),
-        Some(Act::BadJson | Act::LooseJson) => change.after = Some(text(act, "{}".into())),
+        Some(Act::BadJson | Act::LooseJson | Act::DeepJson) => change.after = Some(text(act, "{}".into())),
+        Some(Act::UnknownWord) => change.content = Some(ContentChange { path: b"/x".to_vec(), asset: "md5:0".into() }),
         Some(Act::ControlCharacters) => {
             change.attribute = MISLEADING.into();
             change.reason = MISLEADING.into();
