@@ -182,7 +182,7 @@ fn a_stored_report_is_as_its_schema_says() {
     let node = prepared();
     node.run(&["apply", "site.wasm.tar"]).exits_with(1);
     let request = StateRequest { root: node.root(), state_dir: node.state_dir(), scratch: node.path("home") };
-    let report = json!(show(&request, None).unwrap().report.unwrap());
+    let report = json!(show(&request, None).unwrap().unwrap().report.unwrap());
     let schema = Schema::of("#/$defs/report");
     assert_eq!(schema.problem(&report), None);
     let mut older = report.clone();
