@@ -206,7 +206,7 @@ fn rights(granted: Granted) -> Rights {
     Rights {
         resource: "hostile.it".into(),
         module: ModuleName { name: "hostile".into(), digest: hostile().digest().to_string() },
-        asks: asks(),
+        asks: asks().into(),
         grant: Arc::new(grant),
         effects: effects(paths),
         assets: std::collections::BTreeMap::new(),
