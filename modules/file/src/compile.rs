@@ -79,9 +79,10 @@ pub fn compile(given: &Parameters) -> DefinitionResult<Compiled<Desired>> {
     })
 }
 
-/// Refuses attributes that could not take effect. Only `has` is asked, so their values count for nothing.
+/// Refuses attributes that could not take effect. Only `has` is asked, so their values count for nothing; of those that have a default, which does no harm, the
+/// value is looked at later.
 fn refuse_meaningless(given: &Parameters, ensure: Ensure) -> DefinitionResult<()> {
-    for name in validate::meaningless(ensure) {
+    for name in validate::meaningless(ensure).iter().filter(|name| !matches!(**name, "links" | "parents" | "backup")) {
         if given.has(name)? {
             return Err(validate::meaningless_attribute(name, ensure).into());
         }

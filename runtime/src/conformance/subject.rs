@@ -13,8 +13,8 @@ use crate::engine::{AssetRequest, AssetSource, Compiled, Footprint, TestedState,
 use crate::model::asset::AssetRef;
 use crate::model::digest::AssetDigest;
 
-/// How many declarations are looked into, of those that were made: room for each variation of the first declaration of a type with many attributes.
-const MAX_MADE: usize = 48;
+/// How many declarations are looked into, of those that were made.
+const MAX_MADE: usize = 32;
 
 /// A declaration that `compile` accepts.
 pub(super) struct Subject {
