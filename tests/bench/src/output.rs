@@ -116,7 +116,7 @@ fn milliseconds(value: f64) -> String {
 fn table(rows: &[[String; COLUMNS]]) -> String {
     let head = HEAD.map(str::to_owned);
     let all = || std::iter::once(&head).chain(rows);
-    let widths: [usize; 7] = std::array::from_fn(|at| all().map(|row| row[at].chars().count()).max().unwrap_or(0));
+    let widths: [usize; COLUMNS] = std::array::from_fn(|at| all().map(|row| row[at].chars().count()).max().unwrap_or(0));
     let line = |row: &[String; COLUMNS]| {
         let cells = row.iter().zip(widths).enumerate().map(|(at, (cell, width))| match at {
             2 | 4 | 5 | 7 | 8 => format!("{cell:>width$}"),
