@@ -125,7 +125,7 @@ fn storm(owner: u32, place: &str) {
 
     let after = scene.exact();
     let changed: Vec<_> = before.differences(&after).into_iter().filter(|path| !path.starts_with("srv/x")).collect();
-    assert_eq!(changed, [Path::new(""); 0], "outside of the grant: {report:?}");
+    assert!(changed.is_empty(), "outside of the grant: {changed:?}, {report:?}");
     let told = format!("{report:?}");
     let it = of(&report, "hostile.it");
     assert!(!told.contains("canary") && !told.contains(&format!("owner: {SECRET_OWNER}")), "the secret was told: {told}");
