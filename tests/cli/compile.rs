@@ -360,6 +360,7 @@ fn files_that_are_not_there() {
     --- stderr
     error: cannot create a file beside `no/such/folder/b`
       caused by: No such file or directory (os error 2) at path "$TEST/no/such/folder/.bundle-[random].tmp"
+    hint: make the folder `no/such/folder` first
     "#);
     assert_snapshot!(node.run(&["compile", "site.hcl", "-o", "b", "--var-file", "none"]), @r"
     exit 74
@@ -385,21 +386,21 @@ fn files_that_are_not_there() {
 fn what_is_no_bundle() {
     let node = node();
     node.write("text.wasm.tar", "not a tar");
-    assert_snapshot!(node.run(&["inspect", "text.wasm.tar"]), @r"
+    assert_snapshot!(node.run(&["inspect", "text.wasm.tar"]), @"
     exit 65
     --- stderr
     error: the bundle `text.wasm.tar` cannot be used
       caused by: the archive breaks the bundle format at byte 0
-      caused by: the file ends too early: the end of the archive is missing
-    hint: the file was damaged or changed: fetch it again, or compile the manifest again
+      caused by: this is text, and no tar archive
+    hint: if it is a manifest, `runtime compile MANIFEST -o BUNDLE` makes a bundle of it
     ");
-    assert_snapshot!(node.run(&["plan", "text.wasm.tar"]), @r"
+    assert_snapshot!(node.run(&["plan", "text.wasm.tar"]), @"
     exit 65
     --- stderr
     error: the bundle `text.wasm.tar` cannot be used
       caused by: the archive breaks the bundle format at byte 0
-      caused by: the file ends too early: the end of the archive is missing
-    hint: the file was damaged or changed: fetch it again, or compile the manifest again
+      caused by: this is text, and no tar archive
+    hint: if it is a manifest, `runtime compile MANIFEST -o BUNDLE` makes a bundle of it
     ");
 }
 

@@ -106,10 +106,10 @@ fn what_is_no_module() {
 #[test]
 fn new_writes_a_crate_once() {
     let node = node();
-    assert_snapshot!(node.run(&["module", "new", "greeting"]), @r"
+    assert_snapshot!(node.run(&["module", "new", "greeting"]), @"
     exit 0
     --- stderr
-    wrote a crate for `greeting` to `greeting`, 76 files
+    wrote a crate for `greeting` to `greeting`, 77 files
     next: change `src/lib.rs`, then
       cargo test --lib --manifest-path greeting/Cargo.toml
       runtime module build greeting -o greeting.wasm

@@ -23,7 +23,7 @@ use testkit::{Tree, guests};
 pub const DEADLINE: Duration = Duration::from_secs(30);
 
 /// Room for the guest to make what no host takes.
-const MEMORY_BYTES: usize = 192 << 20;
+const MEMORY_BYTES: usize = 384 << 20;
 
 /// What it must never tell or change.
 pub const CANARY: &str = "canary: nobody may see this";

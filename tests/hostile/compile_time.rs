@@ -60,7 +60,7 @@ fn what_an_expression_costs_is_bounded_and_the_bound_is_named() {
         (format!("regex(\"{}\", \"x\")", "a?".repeat(3_000)), "4096"),
         ("join(\"\", [for a in range(60000) : join(\"\", [for b in range(60000) : \"x\"])])".to_owned(), "more than"),
         (format!("{}1{}", "(".repeat(100), ")".repeat(100)), "64"),
-        (format!("\"{}\"", "x".repeat(5 << 20)), "larger than 4 MiB"),
+        (format!("\"{}\"", "x".repeat(17 << 20)), "larger than 16 MiB"),
     ];
     let scene = scene();
     for (expression, words) in cases {

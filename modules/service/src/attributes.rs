@@ -1,6 +1,6 @@
 //! What a declaration says.
 
-use runtime_sdk::{Attributes, DefinitionResult, Diagnostic, Parameters};
+use runtime_sdk::{Attributes, DefinitionResult, Parameters};
 use service_backend::{Desired, Ensure, OnRefresh, ServiceName};
 
 /// A declaration. What is to be of the service decides what the resource may do with it, so all of it is known on the controller.
@@ -19,7 +19,7 @@ pub struct Given {
     #[attribute(identity, exported)]
     pub masked: Option<bool>,
     /// What is done when something that the service subscribes to has changed, and the service is ensured `running`: `restart`, `reload`, or
-    /// `reload_or_restart`. Of another service it cannot be said, since none of these is ever done to it.
+    /// `reload_or_restart`. Of another service nothing but `restart` can be said, since none of these is ever done to it.
     #[attribute(identity, default = "restart")]
     pub on_refresh: OnRefresh,
     /// Whether the definitions of services are read again before this one is started or enabled, where they have changed; and whether it goes
@@ -39,10 +39,5 @@ pub fn desired(given: &Parameters) -> DefinitionResult<Desired> {
         daemon_reload: Given::daemon_reload(given)?,
     };
     desired.check()?;
-    if !desired.runs() && given.has("on_refresh")? {
-        return Err(Diagnostic::at("on_refresh", "`on_refresh` has no effect on a service that is not ensured `running`")
-            .hint("leave it out, or write `ensure = \"running\"`")
-            .into());
-    }
     Ok(desired)
 }

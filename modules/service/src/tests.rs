@@ -61,8 +61,12 @@ fn what_is_done_on_a_refresh_is_said_of_services_that_are_refreshed() {
         other => panic!("{other:?}"),
     };
     for given in [declared(), declared().set("ensure", "stopped"), declared().set("enabled", true)] {
-        assert_eq!(refusal(given.set("on_refresh", "restart")).as_deref(), Some("on_refresh"));
+        assert_eq!(refusal(given.set("on_refresh", "reload")).as_deref(), Some("on_refresh"));
     }
+    assert_eq!(
+        desired(declared().set("ensure", "stopped").set("on_refresh", "restart")),
+        desired(declared().set("ensure", "stopped"))
+    );
     assert_eq!(desired(declared().set("ensure", "running").set("on_refresh", "restart")), running());
 }
 

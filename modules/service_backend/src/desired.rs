@@ -94,6 +94,11 @@ impl Desired {
         match (self.masked, self.runs(), self.enabled) {
             (Some(true), true, _) => contradicts("running"),
             (Some(true), _, Some(true)) => contradicts("enabled"),
+            // What is the default anyway does no harm.
+            (_, false, _) if self.on_refresh != OnRefresh::Restart => {
+                Err(Diagnostic::at("on_refresh", "`on_refresh` has no effect on a service that is not ensured `running`")
+                    .hint("leave it out, or write `ensure = \"running\"`"))
+            }
             _ => Ok(()),
         }
     }

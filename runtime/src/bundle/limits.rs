@@ -1,7 +1,7 @@
 //! Sizes that a bundle may have. Each is checked before anything of that size is allocated or read.
 
 /// The largest catalog: some hundred thousand resources, and still parsed in seconds.
-pub const MAX_CATALOG: u64 = 64 << 20;
+pub const MAX_CATALOG: u64 = 128 << 20;
 
 /// The largest component. Ours are below 200 KB; a language runtime inside a component stays below this, and compiling more
 /// than this would let a bundle hold the node's processor for minutes.
@@ -19,8 +19,8 @@ pub const MAX_BUNDLE: u64 = 64 << 30;
 /// How many components a bundle may hold: one a resource type.
 pub const MAX_COMPONENTS: usize = 1 << 10;
 
-/// How many assets a bundle may hold.
-pub const MAX_ASSETS: usize = 1 << 16;
+/// How many assets a bundle may hold: one a resource.
+pub const MAX_ASSETS: usize = 1 << 17;
 
 /// How many members the archive may have: every component and asset, manifest, catalog, secrets, `index.json` and `oci-layout`.
 pub const MAX_MEMBERS: usize = MAX_COMPONENTS + MAX_ASSETS + 5;

@@ -11,8 +11,8 @@ use hcl_edit::template::Template;
 use super::diagnostic::Diagnostic;
 use super::source::Source;
 
-/// The largest source text, of a manifest, a template or a file of variables: 4 MiB.
-pub const MAX_SOURCE: usize = 4 << 20;
+/// The largest source text, of a manifest, a template or a file of variables: 16 MiB, some hundred thousand declarations.
+pub const MAX_SOURCE: usize = 16 << 20;
 
 /// The most `=` and `:` in a manifest, over which an object of that many members would take minutes.
 const MAX_MEMBERS: usize = 100_000;

@@ -72,7 +72,9 @@ impl Guest for Hostile {
         let desired = Desired::parse_on_node(&desired)?;
         let act = begin(Place::Check, &desired)?;
         let answers = act.is_none() || outputs::spoils(act);
-        if act == Some(Act::ClaimSuccess) || is_there(&desired.path)? && answers {
+        // In the storm to come, to look here already would end it before it begins.
+        let looks = desired.act(Place::Apply) != Some(Act::Storm);
+        if act == Some(Act::ClaimSuccess) || looks && is_there(&desired.path)? && answers {
             let stamp = outputs::found(desired.path.as_bytes());
             return Ok(CheckResult::InSync(Reading {
                 observed: Some(text(act, "{}".into())),
