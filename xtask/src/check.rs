@@ -16,7 +16,8 @@ pub(crate) fn run() -> Result<(), Failure> {
     run_command(&["cargo", "deny", "--log-level", "error", "check", "bans", "licenses", "sources"])?;
     check_advisories()?;
     document()?;
-    fuzz::run(&[])
+    // All targets within a few minutes, the build among them; `cargo xtask fuzz` takes longer.
+    fuzz::run(&["--seconds", "15"])
 }
 
 /// Guest crates have code that is only compiled for WebAssembly.

@@ -20,8 +20,14 @@ const STANDS_IN: &str = "XTASK_STANDS_IN_FOR_RUSTC";
 const COUNTED: [&str; 3] = ["runtime", "host_functions", "fuzz"];
 
 /// What has rustc put counters in.
-const FLAGS: [&str; 3] =
-    ["-Cpasses=sancov-module", "-Cllvm-args=-sanitizer-coverage-level=3", "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters"];
+const FLAGS: [&str; 5] = [
+    "-Cpasses=sancov-module",
+    "-Cllvm-args=-sanitizer-coverage-level=3",
+    "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
+    // Less for the compiler to do; a stack trace still has its lines.
+    "-Clto=off",
+    "-Cdebuginfo=line-tables-only",
+];
 
 /// Of these crates unoptimised code would try too few inputs. Overflow checks stay.
 const OPTIMISED: [&str; 3] = ["runtime", "host-functions", "fuzz"];
@@ -98,7 +104,7 @@ fn folder() -> Result<PathBuf, Failure> {
 /// Feeds a target whose flaw only a loop with counters finds, so that a compiler that leaves them out cannot pass unseen.
 fn check_guided(program: &str, folder: &Path) -> Result<(), Failure> {
     let folder = folder.display().to_string();
-    let maze = [program, "run", "faulty-maze", "--seconds", "30", "--seed", "1", "--folder", &folder];
+    let maze = [program, "run", "faulty-maze", "--seconds", "60", "--seed", "1", "--folder", &folder];
     let found = Command::new(program).args(&maze[1..]).output().map_err(|error| format!("`{program}` cannot be run: {error}"))?;
     let said = String::from_utf8_lossy(&found.stderr);
     if said.contains("the way out") {

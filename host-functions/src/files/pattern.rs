@@ -95,8 +95,8 @@ impl PathPattern {
     /// Whether everything beneath the directory `path` is in the set.
     pub fn covers_beneath(&self, path: &[u8]) -> bool {
         let Some((Part::Beneath, before)) = self.parts.split_last() else { return false };
-        let folder = Self { text: String::new(), parts: before.to_vec() };
-        ancestors_and_self(path).any(|ancestor| folder.matches(ancestor))
+        // It lies in the tree if all before the `**` has matched the whole of it, or what lies above it.
+        self.reach(path).is_some_and(|reached| reached[before.len()] || reached[self.parts.len()])
     }
 
     /// Whether something beneath the directory `path` may be in the set.
@@ -191,13 +191,6 @@ fn glob_matches(glob: &[u8], name: &[u8]) -> bool {
         }
     }
     glob[at..].iter().all(|byte| *byte == b'*')
-}
-
-/// `/`, then each folder on the way to `path`, then `path`.
-fn ancestors_and_self(path: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let inner = path.iter().enumerate().skip(1).filter(|(_, byte)| **byte == b'/').map(|(index, _)| &path[..index]);
-    let whole = (path.len() > 1).then_some(path);
-    std::iter::once(&b"/"[..]).chain(inner).chain(whole)
 }
 
 impl FromStr for PathPattern {

@@ -244,6 +244,9 @@ impl Policy {
     }
 
     fn no_row(&self, module: &ModuleIdentity<'_>) -> Refusal {
+        if let Some(refusal) = never(module.name, module.wants) {
+            return refusal;
+        }
         if let Some(refusal) = never_together(module.name, &Grant::none(), module.wants) {
             return refusal;
         }
@@ -267,9 +270,8 @@ impl ModuleRow {
 
 /// The refusal of the module `name`, whose resources declare something outside `grant`; none if all of `wants` is granted.
 pub fn outside(name: &TypeName, digest: ComponentDigest, wants: &BTreeSet<Want>, grant: &Grant) -> Option<Refusal> {
-    if let Some(want) = wants.iter().find(|want| is_never(want)) {
-        let reason = format!("`{name}` declares {}, which can never be granted", want.words());
-        return Some(Refusal { reason, row: None });
+    if let Some(refusal) = never(name, wants) {
+        return Some(refusal);
     }
     if let Some((want, pattern)) = wants.iter().find_map(|want| Some((want, denied_by(grant, want)?))) {
         let reason = format!("`{name}` declares {}, and the policy denies `{}`", want.words(), escape(&pattern));
@@ -283,6 +285,13 @@ pub fn outside(name: &TypeName, digest: ComponentDigest, wants: &BTreeSet<Want>,
     let and_more = if missing.len() > 1 { format!(" and {} more", missing.len() - 1) } else { String::new() };
     let reason = format!("`{name}` declares {}{and_more}, which the policy does not grant it", first.words());
     Some(Refusal { reason, row: Some(row_that_would_allow(name, digest, &missing)) })
+}
+
+/// The refusal of what no row can grant.
+fn never(name: &TypeName, wants: &BTreeSet<Want>) -> Option<Refusal> {
+    let want = wants.iter().find(|want| is_never(want))?;
+    let reason = format!("`{name}` declares {}, which can never be granted", want.words());
+    Some(Refusal { reason, row: None })
 }
 
 /// The refusal of what no row can grant beside `grant`.

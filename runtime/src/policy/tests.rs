@@ -178,6 +178,9 @@ fn kernel_folders_are_never_granted() {
     for path in ["/proc/1/mem", "/sys", "/dev/**"] {
         let refusal = refused(decide(&Policy::default(), "file", DIGEST, Some(Builtin::Same), &[want(Access::Read, path)]));
         assert!(refusal.reason.ends_with("which can never be granted"), "{refusal}");
+        let refusal = refused(decide(&Policy::default(), "thing", DIGEST, None, &[want(Access::Read, path)]));
+        assert!(refusal.reason.ends_with("which can never be granted"), "{refusal}");
+        assert_eq!(refusal.row, None, "no row would help");
     }
     granted(decide(&Policy::default(), "file", DIGEST, Some(Builtin::Same), &[want(Access::Read, "/devices")]));
 }

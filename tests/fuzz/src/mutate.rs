@@ -23,6 +23,9 @@ const NUMBERS: [&str; 14] = [
     "0.5",
 ];
 
+/// Characters that formats give a meaning.
+const SIGNS: &[u8] = b" \n\"'\\/{}[]$%=,:*.-";
+
 /// What inputs are changed with.
 pub(crate) struct Mutator<'a> {
     pub(crate) random: &'a mut Random,
@@ -87,7 +90,7 @@ fn set(input: &mut [u8], random: &mut Random) {
         *byte = match random.below(4) {
             0 => 0,
             1 => 0xff,
-            2 => b" \n\"'\\/{}[]$%=,:*.-"[random.below(19)],
+            2 => random.pick(SIGNS).copied().unwrap_or_default(),
             _ => random.next() as u8,
         };
     }

@@ -75,6 +75,7 @@ impl Work<'_> {
         let noted = self.note.write_all_at(input, 0).and_then(|()| self.note.set_len(input.len() as u64));
         noted.map_err(|error| format!("an input cannot be noted: {error}"))?;
         let began = Instant::now();
+        Coverage::begin();
         attempt(self.target, input);
         self.tried += 1;
         let is_new = self.coverage.take();

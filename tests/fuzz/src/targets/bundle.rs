@@ -124,13 +124,13 @@ pub(super) fn catalog(with_secrets: bool) -> Vec<u8> {
         "sensitive": with_secrets, "timeout_ms": 60_000,
     });
     let resource = json!({
-        "affected_paths": ["/etc/motd"], "backends": null, "claims": [claim], "control": null, "effects": [effect], "health": null, "id": "file.motd",
+        "affected_paths": ["/etc/motd"], "claims": [claim], "control": null, "effects": [effect], "id": "file.motd",
         "source": {"column": 1, "file": "site.hcl", "line": 3},
         "state": {"compiled": {"desired": {"mode": 420, "path": "/etc/motd"}, "semantics": semantics}}, "timeout_ms": null,
     });
     let catalog = json!({
         "assets": {named.to_string(): {"size": CONTENT.len()}}, "audience": [], "catalog_version": 1, "edges": [], "language_version": 1,
-        "modules": {"file": {"component": ComponentDigest::of(COMPONENT), "schema_version": 1}}, "node_secrets": [], "owner": "site", "providers": {},
+        "modules": {"file": {"component": ComponentDigest::of(COMPONENT), "schema_version": 1}}, "node_secrets": [], "owner": "site",
         "resources": [resource], "secrets": secrets.keys().collect::<Vec<_>>(), "serial": 7, "target_facts": {},
     });
     serde_jcs::to_vec(&catalog).expect("a catalog is JSON")
