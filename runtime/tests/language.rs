@@ -310,8 +310,8 @@ fn hostile_text_is_refused_in_time_and_without_overflow() {
             assert!(errors.len() < 10_000, "{unit}: {} bytes", errors.len());
         }
     }
-    let errors = read("a.hcl", " ".repeat(5 << 20)).unwrap_err().to_string();
-    assert_eq!(errors, "error: `a.hcl` is larger than 4 MiB\n");
+    let errors = read("a.hcl", " ".repeat(17 << 20)).unwrap_err().to_string();
+    assert_eq!(errors, "error: `a.hcl` is larger than 16 MiB\n");
     let errors = read("a.hcl", format!("locals {{\n  a = {{{}}}\n}}\n", "b=1,".repeat(200_000))).unwrap_err().to_string();
     assert!(errors.starts_with("error: `a.hcl` holds more than"), "{errors}");
 }
