@@ -5,8 +5,8 @@ use runtime_sdk::bindings::exports::runtime::module::definition::{
 };
 use runtime_sdk::bindings::runtime::module::parameters::Parameters as Handle;
 use runtime_sdk::{
-    Asset, AssetRequest, AssetSource, Attribute, Capability, CatalogView, Claim, DefinitionError, DefinitionResult, Diagnostic,
-    Edge, EdgeReason, Footprint, HostError, Parameters, RecordSelectors, RecordedState, ResourceId, Semantics, TestedState, json,
+    Asset, AssetRequest, AssetSource, Attribute, Capability, CatalogView, Claim, DefinitionError, DefinitionResult, Edge,
+    EdgeReason, Footprint, HostError, Parameters, RecordSelectors, RecordedState, ResourceId, Semantics, TestedState, json,
 };
 
 use crate::Hostile;
