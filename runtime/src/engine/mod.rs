@@ -152,3 +152,36 @@ fn configuration() -> wasmtime::Config {
         .async_stack_size(ASYNC_STACK_BYTES);
     config
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::digest::BundleDigest;
+
+    #[test]
+    fn what_agreed_is_not_asked_again_where_it_is_kept_and_a_refusal_always_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = |cache: bool, keeps_agreements| {
+            let cache = cache.then(|| folder.path().join("cache"));
+            Engine::new(EngineOptions { cache, keeps_agreements, ..EngineOptions::default() }).unwrap()
+        };
+        let agreement = Agreement::new(BundleDigest::of(b"bundle"), []);
+        let asks = |engine: &Engine, answer: Result<(), ()>| {
+            let mut asked = false;
+            let given = engine.once_agreed(&agreement, || {
+                asked = true;
+                answer
+            });
+            (asked, given)
+        };
+        let (run, plan, without) = (engine(true, true), engine(true, false), engine(false, true));
+        assert_eq!(asks(&run, Err(())), (true, Err(())));
+        assert_eq!(asks(&plan, Ok(())), (true, Ok(())), "a refusal is not kept");
+        assert_eq!(asks(&run, Ok(())), (true, Ok(())), "a plan keeps nothing");
+        for known in [&run, &plan, &engine(true, true)] {
+            assert_eq!(asks(known, Err(())), (false, Ok(())));
+        }
+        assert_eq!(asks(&without, Ok(())), (true, Ok(())));
+        assert_eq!(asks(&without, Ok(())), (true, Ok(())), "without a cache it is asked each time");
+    }
+}
