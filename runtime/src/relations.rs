@@ -11,6 +11,7 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 use crate::engine::{DefinitionError, DerivedEdge, Module, Peer, Peers, of_each_on_large_stacks};
+use crate::model::canonical::CanonicalJson;
 use crate::model::catalog::{Edge, EdgeReason, Resource, Source, State};
 use crate::model::ids::ResourceId;
 use crate::model::key::escape;
@@ -90,7 +91,13 @@ impl Relations {
 
     /// The orders of every resource, and what was wrong with some. Runs definitions, on threads of its own.
     pub fn derive<'m>(&self, module: impl Fn(&ResourceId) -> &'m Module + Sync) -> (Edges, Vec<RelationError>) {
-        let of_peer = |peer: &Peer| Ok::<_, Infallible>(self.derived_of(&peer.id, module(&peer.id), peer.desired.as_ref()));
+        let of_peer = |peer: &Peer| {
+            Ok::<_, Infallible>(self.derived_of(
+                &peer.id,
+                module(&peer.id),
+                peer.desired.as_ref().map(CanonicalJson::json).as_ref(),
+            ))
+        };
         let Ok(derived) = of_each_on_large_stacks(&self.peers, of_peer);
         let (mut edges, mut errors) = (Edges::default(), Vec::new());
         for derived in derived {

@@ -9,7 +9,7 @@ use crate::plan::Ready;
 /// The group for the programs of `ready`; none if it may run none, or the node has no such groups. It is made with the first program.
 pub(super) fn of(ready: &Ready) -> Option<ControlGroup> {
     let runs = |actions: &[String]| actions.iter().any(|action| action == "run");
-    let may_run = ready.rights.effects.iter().any(|effect| effect.domain == Domain::Process.word() && runs(&effect.actions));
+    let may_run = ready.has_effect(|effect| effect.domain == Domain::Process.word() && runs(&effect.actions));
     may_run.then(|| ControlGroup::beside_us(&random_name())).flatten()
 }
 

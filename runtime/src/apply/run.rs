@@ -86,7 +86,7 @@ impl Run {
     /// The host's side of a new instance for an attempt that began at `started`.
     pub(super) fn host(&self, ready: &Ready, started: Instant) -> HostContext {
         // What the last run put there may be there still, and is no less sensitive because it is to be replaced.
-        let had_secrets = self.recorded.get(&ready.id).is_some_and(|recorded| recorded.secrets.is_some());
+        let had_secrets = self.recorded.get(ready.id()).is_some_and(|recorded| recorded.secrets.is_some());
         ready.host(&self.node, &self.assets, started, had_secrets)
     }
 
@@ -103,12 +103,12 @@ impl Run {
         reason: &Reason,
     ) -> Result<Option<String>, AttemptError> {
         if let Some(safety) = self.groups.safety(attempt, ready, reason).await?
-            && safety != ready.safety
+            && !ready.is_safe_as(&safety)
         {
             return Ok(Some("what it holds on this node has changed since the run began: run again".into()));
         }
-        let conflicts = self.groups.conflicts(attempt, &ready.id.type_name, reason).await?;
-        let own = conflicts.into_iter().find(|conflict| conflict.resources.contains(&ready.id));
+        let conflicts = self.groups.conflicts(attempt, &ready.id().type_name, reason).await?;
+        let own = conflicts.into_iter().find(|conflict| conflict.resources.contains(ready.id()));
         Ok(own.map(|conflict| conflict.message))
     }
 }

@@ -8,7 +8,6 @@ use crate::model::report::Outcome;
 
 /// The order of one run. Resources are named by their place in the catalog.
 pub(super) struct Schedule {
-    ids: Vec<ResourceId>,
     /// How many prerequisites have not ended; none for a resource that ended without starting.
     waiting: Vec<Option<usize>>,
     dependents: Vec<Vec<usize>>,
@@ -22,7 +21,7 @@ pub(super) struct Unmet {
     /// Which resource.
     pub(super) index: usize,
     /// The prerequisite that did not end well.
-    pub(super) prerequisite: ResourceId,
+    pub(super) prerequisite: usize,
     /// How that ended.
     pub(super) outcome: Outcome,
 }
@@ -30,18 +29,19 @@ pub(super) struct Unmet {
 impl Schedule {
     /// The schedule of a catalog whose edges name its own resources and have no cycle, as receipt makes sure.
     pub(super) fn new(catalog: &Catalog) -> Self {
-        let ids: Vec<ResourceId> = catalog.resources.iter().map(|resource| resource.id.clone()).collect();
-        let places: BTreeMap<&ResourceId, usize> = ids.iter().enumerate().map(|(index, id)| (id, index)).collect();
+        let count = catalog.resources.len();
+        let places: BTreeMap<&ResourceId, usize> =
+            catalog.resources.iter().enumerate().map(|(index, resource)| (&resource.id, index)).collect();
         let pairs: BTreeSet<(usize, usize)> =
             catalog.edges.iter().map(|edge| (places[&edge.prerequisite], places[&edge.dependent])).collect();
-        let mut waiting = vec![0_usize; ids.len()];
-        let mut dependents = vec![Vec::new(); ids.len()];
+        let mut waiting = vec![0_usize; count];
+        let mut dependents = vec![Vec::new(); count];
         for (prerequisite, dependent) in pairs {
             waiting[dependent] += 1;
             dependents[prerequisite].push(dependent);
         }
-        let ready = (0..ids.len()).filter(|index| waiting[*index] == 0).collect();
-        Self { ids, waiting: waiting.into_iter().map(Some).collect(), dependents, ready, ended: 0 }
+        let ready = (0..count).filter(|index| waiting[*index] == 0).collect();
+        Self { waiting: waiting.into_iter().map(Some).collect(), dependents, ready, ended: 0 }
     }
 
     /// The first resource in catalog order that may start; it is handed out once.
@@ -52,7 +52,7 @@ impl Schedule {
     /// Whether every resource has ended.
     #[cfg(test)]
     pub(super) fn is_over(&self) -> bool {
-        self.ended == self.ids.len()
+        self.ended == self.waiting.len()
     }
 
     /// Notes that a resource ended, which may let others start. Gives those that now never will, which have thereby ended too.
@@ -74,7 +74,7 @@ impl Schedule {
 
     /// Everything that has not been handed out, in catalog order; it has thereby ended.
     pub(super) fn abandon(&mut self) -> Vec<usize> {
-        let blocked = (0..self.ids.len()).filter(|index| self.waiting[*index].is_some_and(|count| count > 0));
+        let blocked = (0..self.waiting.len()).filter(|index| self.waiting[*index].is_some_and(|count| count > 0));
         let rest: BTreeSet<usize> = blocked.chain(std::mem::take(&mut self.ready)).collect();
         rest.iter().for_each(|index| self.waiting[*index] = None);
         self.ended += rest.len();
@@ -90,7 +90,7 @@ impl Schedule {
                     continue;
                 }
                 self.ended += 1;
-                unmet.push(Unmet { index: dependent, prerequisite: self.ids[cause].clone(), outcome });
+                unmet.push(Unmet { index: dependent, prerequisite: cause, outcome });
                 causes.push((dependent, Outcome::Unmet));
             }
         }
@@ -102,6 +102,7 @@ impl Schedule {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::canonical::CanonicalJson;
     use crate::model::catalog::{CATALOG_VERSION, Edge, EdgeReason, LANGUAGE_VERSION, Resource, Semantics, Source, State};
 
     fn catalog(names: &[&str], edges: &[(&str, &str)]) -> Catalog {
@@ -123,7 +124,10 @@ mod tests {
             timeout_ms: None,
             control: None,
             health: None,
-            state: State::Compiled { desired: serde_json::Value::Null, semantics: semantics.clone() },
+            state: State::Compiled {
+                desired: CanonicalJson::new(&serde_json::Value::Null).unwrap(),
+                semantics: semantics.clone(),
+            },
             backends: None,
         };
         Catalog {
@@ -169,8 +173,8 @@ mod tests {
         let mut schedule = Schedule::new(&catalog(&["a", "b", "c", "d"], &[("a", "b"), ("b", "c")]));
         assert_eq!((schedule.next(), schedule.next()), (Some(0), Some(3)));
         let unmet = schedule.end(0, Outcome::Failed);
-        let told: Vec<_> = unmet.iter().map(|u| (u.index, u.prerequisite.to_string(), u.outcome)).collect();
-        assert_eq!(told, [(1, "thing.a".into(), Outcome::Failed), (2, "thing.b".into(), Outcome::Unmet)]);
+        let told: Vec<_> = unmet.iter().map(|u| (u.index, u.prerequisite, u.outcome)).collect();
+        assert_eq!(told, [(1, 0, Outcome::Failed), (2, 1, Outcome::Unmet)]);
         schedule.end(3, Outcome::Unchanged);
         assert!(schedule.is_over());
         assert_eq!(schedule.next(), None);

@@ -200,7 +200,8 @@ impl Walk<'_> {
     }
 
     fn unmet(&mut self, unmet: &Unmet) {
-        let reason = format!("it requires `{}`, which is {}", unmet.prerequisite, unmet.outcome.word());
+        let prerequisite = &self.catalog.resources[unmet.prerequisite].id;
+        let reason = format!("it requires `{prerequisite}`, which is {}", unmet.outcome.word());
         let report = self.unstarted(unmet.index, Outcome::Unmet, reason);
         self.keep(unmet.index, report);
     }

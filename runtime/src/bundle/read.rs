@@ -41,7 +41,7 @@ struct Inner {
     source: Box<dyn ReadAt>,
     digest: BundleDigest,
     catalog_digest: CatalogDigest,
-    catalog: Vec<u8>,
+    catalog: Span,
     components: BTreeMap<ComponentDigest, Span>,
     assets: BTreeMap<AssetDigest, Span>,
     secrets: Secrets,
@@ -49,7 +49,7 @@ struct Inner {
 
 impl Bundle {
     /// Opens the bundle at `path`, once, and checks it from the first to the last byte: structure, then digests. Reads the whole
-    /// file; holds no more of it in memory than the catalog and one component.
+    /// file, of which it holds one part at a time in memory, and none but the secrets afterwards.
     ///
     /// # Errors
     /// [`BundleError::Io`] if the file cannot be read; any other if it is not a bundle.
@@ -72,7 +72,8 @@ impl Bundle {
         let members = scan(&*source)?;
         let (digest, manifest) = read_documents(&*source, &members)?;
         let blobs = Blobs::new(&members, digest, &manifest)?;
-        let catalog = read_blob(&*source, "catalog", manifest.catalog.digest, blobs.catalog)?;
+        let catalog = blobs.catalog;
+        read_blob(&*source, "catalog", manifest.catalog.digest, catalog)?;
         for (digest, span) in &blobs.components {
             read_component(&*source, *digest, *span)?;
         }
@@ -98,17 +99,21 @@ impl Bundle {
         self.inner.catalog_digest
     }
 
-    /// The catalog's bytes. They have the right digest, and have not been parsed.
-    pub fn catalog_bytes(&self) -> &[u8] {
-        &self.inner.catalog
+    /// The catalog's bytes, hashed as they are read now. They have not been parsed.
+    ///
+    /// # Errors
+    /// If they cannot be read, or the file has changed since it was opened.
+    pub fn catalog_bytes(&self) -> Result<Vec<u8>, BundleError> {
+        read_blob(&*self.inner.source, "catalog", self.inner.catalog_digest, self.inner.catalog)
     }
 
     /// The catalog, checked by itself and against the components and assets that the bundle holds.
     ///
     /// # Errors
-    /// [`BundleError::Catalog`] if it breaks the format, [`BundleError::Reference`] if it and the manifest name different things.
+    /// [`BundleError::Catalog`] if it breaks the format, [`BundleError::Reference`] if it and the manifest name different things; others as
+    /// [`Bundle::catalog_bytes`].
     pub fn catalog(&self) -> Result<Catalog, BundleError> {
-        let catalog = catalog::parse(&self.inner.catalog).map_err(BundleError::Catalog)?;
+        let catalog = catalog::parse(&self.catalog_bytes()?).map_err(BundleError::Catalog)?;
         self.check_catalog(&catalog).map_err(BundleError::Reference)?;
         Ok(catalog)
     }

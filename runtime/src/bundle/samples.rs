@@ -7,6 +7,7 @@ use serde_json::json;
 use tar::Header;
 
 use crate::model::asset::AssetRef;
+use crate::model::canonical::CanonicalJson;
 use crate::model::catalog::{
     Asset, CATALOG_VERSION, Catalog, Claim, Effect, LANGUAGE_VERSION, Module, Resource, Semantics, Source, State,
 };
@@ -59,7 +60,10 @@ pub(super) fn resource(name: &str, assets: &[AssetSource]) -> Resource {
         timeout_ms: None,
         control: None,
         health: None,
-        state: State::Compiled { desired: json!({ "path": path, "mode": 420 }), semantics },
+        state: State::Compiled {
+            desired: CanonicalJson::new(&json!({ "path": path, "mode": 420 })).expect("it is plain JSON"),
+            semantics,
+        },
         backends: None,
     }
 }

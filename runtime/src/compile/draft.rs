@@ -19,6 +19,7 @@ use crate::engine::{AssetRequest, AssetSource, Compiled, Footprint, Module, Para
 use crate::language::diagnostic::Diagnostic;
 use crate::manifest::Declaration;
 use crate::model::asset::AssetRef;
+use crate::model::canonical::CanonicalJson;
 use crate::model::catalog::{Semantics, State};
 use crate::model::description::is_secret_slot;
 use crate::model::digest::AssetDigest;
@@ -33,6 +34,11 @@ pub(super) struct Draft {
     pub(super) desired: Json,
     pub(super) validated: Validated,
     pub(super) pending: Vec<Pending>,
+}
+
+/// A desired state as the catalog holds it.
+pub(super) fn kept(desired: &Json) -> CanonicalJson {
+    CanonicalJson::new(desired).expect("its module has validated its canonical text")
 }
 
 /// Why there is no draft.
@@ -112,7 +118,7 @@ impl Compiler {
                     None => built.resource.state.clone(),
                     Some(compiled) => {
                         let (desired, validated) = self.final_state(&built, &compiled, semantics, acquired)?;
-                        State::Compiled { desired, semantics: validated.semantics }
+                        State::Compiled { desired: kept(&desired), semantics: validated.semantics }
                     }
                 }
             }
@@ -134,9 +140,10 @@ impl Compiler {
             affected_paths: resource.affected_paths.clone(),
         };
         let desired = match &resource.state {
-            State::Compiled { desired, .. } => Some(desired),
+            State::Compiled { desired, .. } => Some(desired.json()),
             State::Deferred { .. } => None,
         };
+        let desired = desired.as_ref();
         for (name, candidate) in &mut backends.candidates {
             if is_other || !candidate.pending.is_empty() {
                 let provider = &self.providers[&resource.id.type_name][name];

@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use super::Compiler;
 use super::assets::Pending;
-use super::draft::NoDraft;
+use super::draft::{NoDraft, kept};
 use super::exports::Scope;
 use super::origins::Origins;
 use super::parameters::Given;
@@ -90,10 +90,10 @@ impl Compiler {
         let footprint = self.footprint(declaration, module, origins)?;
         let drafted = self.state(declaration, module, &footprint, origins)?;
         let desired = match &drafted.state {
-            State::Compiled { desired, .. } => Some(desired),
+            State::Compiled { desired, .. } => Some(desired.json()),
             State::Deferred { .. } => None,
         };
-        let backends = self.backends(declaration, module, &footprint, desired, origins)?;
+        let backends = self.backends(declaration, module, &footprint, desired.as_ref(), origins)?;
         Some((footprint, drafted, backends))
     }
 
@@ -138,7 +138,7 @@ impl Compiler {
         match drafted {
             Ok(draft) => {
                 self.check_footprint(declaration, footprint, &draft.validated)?;
-                let state = State::Compiled { desired: draft.desired, semantics: draft.validated.semantics };
+                let state = State::Compiled { desired: kept(&draft.desired), semantics: draft.validated.semantics };
                 let only_refreshed = draft.validated.only_refreshed;
                 Some(Drafted { state, compiled: Some(draft.compiled), only_refreshed, pending: draft.pending })
             }

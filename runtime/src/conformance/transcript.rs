@@ -13,7 +13,7 @@ use super::given::Given;
 use super::sample::Sample;
 use super::subject::asset_for;
 use super::told::{Told, told};
-use crate::engine::{CallError, DefinitionError, Module, Parameters, Peer, Peers, Session};
+use crate::engine::{CallError, DefinitionError, Module, Parameters, Peer, Peers, Session, canonical_json};
 use crate::model::digest::ComponentDigest;
 
 /// How the functions are called.
@@ -115,7 +115,7 @@ impl Scribe<'_> {
         let Some(validated) = self.ask("validate", &sample.name, |session| session.validate(desired)) else { return };
         let peer = Peer {
             id: id.clone(),
-            desired: Some(desired.clone()),
+            desired: canonical_json(desired).ok(),
             claims: validated.footprint.claims,
             effects: validated.footprint.effects,
             affected_paths: validated.footprint.affected_paths,

@@ -142,7 +142,7 @@ pub(super) fn peer(peer: &Peer, own_type: Option<&TypeName>) -> WitPeer {
     let visible = own_type == Some(&peer.id.type_name);
     WitPeer {
         id: resource_id(&peer.id),
-        desired: peer.desired.as_ref().filter(|_| visible).and_then(|desired| canonical(desired).ok()),
+        desired: peer.desired.as_ref().filter(|_| visible).map(|desired| desired.text().to_owned()),
         claims: peer.claims.iter().map(wit_claim).collect(),
         effects: peer.effects.iter().map(wit_effect).collect(),
         affected_paths: peer.affected_paths.iter().map(|path| path.0.clone()).collect(),

@@ -27,6 +27,7 @@ use super::error::{CallError, DefinitionError, Fault};
 use super::footprint::Footprint;
 use super::module::Module;
 use super::{clock, fault};
+use crate::model::canonical::CanonicalJson;
 use crate::model::catalog::{Claim, EdgeReason, Effect};
 use crate::model::digest::AssetDigest;
 use crate::model::ids::ResourceId;
@@ -85,7 +86,7 @@ pub struct Peer {
     /// Its address.
     pub id: ResourceId,
     /// Its desired state, unless it waits for the node. A module sees it for its own type only.
-    pub desired: Option<Json>,
+    pub desired: Option<CanonicalJson>,
     /// Its claims.
     pub claims: Vec<Claim>,
     /// Its effects.

@@ -17,6 +17,7 @@ pub use error::ExpectationError;
 
 use crate::engine::{Module, TestedState};
 use crate::language::suggest;
+use crate::model::canonical::CanonicalJson;
 use crate::model::catalog::{Catalog, Resource, Semantics, State};
 use crate::model::description::{Attribute, Description, is_secret_slot};
 use crate::model::ids::{ResourceId, TypeName};
@@ -93,7 +94,7 @@ pub fn evaluate(compiled: &Compiled<'_>, id: &ResourceId, expectation: &Expectat
     let resource = resource.ok_or_else(|| unknown_resource(compiled.catalog, id))?;
     let module = compiled.modules.get(&id.type_name).ok_or_else(|| ExpectationError::NoModule { id: id.clone() })?;
     let (desired, semantics) = settled(resource)?;
-    let view = module.test_view(desired).map_err(|source| ExpectationError::View { id: id.clone(), source })?;
+    let view = module.test_view(&desired.json()).map_err(|source| ExpectationError::View { id: id.clone(), source })?;
     let content = Content::new(compiled.contents, view.content.as_ref(), semantics.sensitive);
     let mut mismatches = Vec::new();
     for (name, expected) in &expectation.attributes {
@@ -112,7 +113,7 @@ fn unknown_resource(catalog: &Catalog, id: &ResourceId) -> ExpectationError {
     ExpectationError::UnknownResource { id: id.clone(), hint }
 }
 
-fn settled(resource: &Resource) -> Result<(&Json, &Semantics), ExpectationError> {
+fn settled(resource: &Resource) -> Result<(&CanonicalJson, &Semantics), ExpectationError> {
     match &resource.state {
         State::Compiled { desired, semantics } => Ok((desired, semantics)),
         State::Deferred { .. } => Err(ExpectationError::Waits { id: resource.id.clone() }),

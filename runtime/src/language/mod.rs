@@ -16,6 +16,7 @@ pub mod value;
 
 mod lower;
 mod marks;
+mod members;
 mod node;
 mod references;
 mod templates;

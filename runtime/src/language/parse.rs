@@ -1,7 +1,7 @@
 //! From text to the parser's own tree, within limits.
 //!
 //! `hcl-edit` refuses nesting beyond 64 levels and operator chains beyond 128 before it recurses, so hostile text cannot overflow
-//! the stack here; this module limits what it does not: size, and how many members one text may have, since the parser looks
+//! the stack here; this module limits what it does not: size, and how many members an object may have, since the parser looks
 //! for duplicates in linear time.
 
 use hcl_edit::parser::{Error, parse_body, parse_template};
@@ -9,13 +9,14 @@ use hcl_edit::structure::Body;
 use hcl_edit::template::Template;
 
 use super::diagnostic::Diagnostic;
+use super::members::{Kind, most_together};
 use super::source::Source;
 
 /// The largest source text, of a manifest, a template or a file of variables: 16 MiB, some hundred thousand declarations.
 pub const MAX_SOURCE: usize = 16 << 20;
 
-/// The most `=` and `:` in a manifest, over which an object of that many members would take minutes.
-const MAX_MEMBERS: usize = 100_000;
+/// The most members between one pair of braces, which take seconds: ten times as many would take minutes.
+const MAX_MEMBERS: usize = 20_000;
 
 /// The structure of a manifest or of a file of variables.
 ///
@@ -23,12 +24,7 @@ const MAX_MEMBERS: usize = 100_000;
 /// With the first syntax error: the parser does not go on after one.
 pub fn body(source: &Source) -> Result<Body, Box<Diagnostic>> {
     check_size(source)?;
-    let members = source.text().bytes().filter(|byte| matches!(byte, b'=' | b':')).count();
-    if members > MAX_MEMBERS {
-        let summary = format!("`{}` holds more than {MAX_MEMBERS} `=` and `:`", source.name());
-        let hint = "put large texts in files of their own, and read them with `file()`".to_owned();
-        return Err(Box::new(Diagnostic::general(summary).hint(hint)));
-    }
+    check_members(source, Kind::Body)?;
     parse_body(source.text()).map_err(|error| Box::new(syntax_error(source, &error)))
 }
 
@@ -38,6 +34,7 @@ pub fn body(source: &Source) -> Result<Body, Box<Diagnostic>> {
 /// As for [`body`].
 pub fn template(source: &Source) -> Result<Template, Box<Diagnostic>> {
     check_size(source)?;
+    check_members(source, Kind::Template)?;
     parse_template(source.text()).map_err(|error| Box::new(syntax_error(source, &error)))
 }
 
@@ -45,6 +42,15 @@ fn check_size(source: &Source) -> Result<(), Box<Diagnostic>> {
     if source.text().len() > MAX_SOURCE {
         let summary = format!("`{}` is larger than {} MiB", source.name(), MAX_SOURCE >> 20);
         return Err(Box::new(Diagnostic::general(summary)));
+    }
+    Ok(())
+}
+
+fn check_members(source: &Source, kind: Kind) -> Result<(), Box<Diagnostic>> {
+    if most_together(source.text(), kind) > MAX_MEMBERS {
+        let summary = format!("`{}` holds more than {MAX_MEMBERS} `=` and `:` between one pair of braces", source.name());
+        let hint = "put large texts in files of their own, and read them with `file()`".to_owned();
+        return Err(Box::new(Diagnostic::general(summary).hint(hint)));
     }
     Ok(())
 }

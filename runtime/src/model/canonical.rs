@@ -6,7 +6,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value as Json;
 
 /// The largest integer, in either direction, that canonical JSON keeps exact: 2^53.
@@ -78,6 +79,20 @@ impl CanonicalJson {
     }
 }
 
+/// As the value that it is.
+impl Serialize for CanonicalJson {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.json().serialize(serializer)
+    }
+}
+
+/// From any text of the value.
+impl<'de> Deserialize<'de> for CanonicalJson {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::new(&Json::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
 impl fmt::Debug for CanonicalJson {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "CanonicalJson({} bytes)", self.0.len())
@@ -125,6 +140,10 @@ mod tests {
         assert_eq!(kept.text(), r#"{"a":[true,null,1.5],"mode":420,"path":"/etc/motd"}"#);
         assert_eq!(kept.json(), json);
         assert!(!format!("{kept:?}").contains("motd"));
+        assert_eq!(serde_json::to_value(&kept).unwrap(), json);
+        let read: CanonicalJson =
+            serde_json::from_str(" {\"path\":\"/etc/m\\u006ftd\", \"mode\":4.2e2, \"a\":[true,null,1.5]}").unwrap();
+        assert_eq!(read.text(), kept.text(), "whatever form it is read from");
     }
 
     #[test]

@@ -6,10 +6,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value as Json;
 
 use super::asset::AssetRef;
+use super::canonical::CanonicalJson;
 use super::digest::{AssetDigest, ComponentDigest};
 use super::expression::{Expression, Place};
 use super::health::Health;
@@ -55,8 +56,10 @@ pub struct Catalog {
     /// Secrets of the node that expressions read; sorted.
     pub node_secrets: Vec<SecretName>,
     /// Every resource, in an order that respects `edges`.
+    #[serde(deserialize_with = "exact")]
     pub resources: Vec<Resource>,
     /// What must go before what; sorted, each pair at most once for a reason.
+    #[serde(deserialize_with = "exact")]
     pub edges: Vec<Edge>,
 }
 
@@ -71,6 +74,13 @@ impl Catalog {
         }
         all
     }
+}
+
+/// A list that takes no more memory than it has items: a catalog has several for each of many resources, and is held for as long as a run takes.
+fn exact<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+    let mut items = Vec::deserialize(deserializer)?;
+    items.shrink_to_fit();
+    Ok(items)
 }
 
 /// The component that serves a resource type.
@@ -100,10 +110,13 @@ pub struct Resource {
     /// Where it is declared.
     pub source: Source,
     /// Claims from effects and from the module, sorted.
+    #[serde(deserialize_with = "exact")]
     pub claims: Vec<Claim>,
     /// What it may touch, sorted.
+    #[serde(deserialize_with = "exact")]
     pub effects: Vec<Effect>,
     /// Paths that change with it, sorted.
+    #[serde(deserialize_with = "exact")]
     pub affected_paths: Vec<Key>,
     /// The deadline of one attempt, 1 to [`MAX_TIMEOUT_MS`], where the manifest sets one; else the type's own holds.
     pub timeout_ms: Option<u64>,
@@ -225,8 +238,10 @@ impl fmt::Debug for Candidate {
 #[serde(deny_unknown_fields)]
 pub struct OptionsSemantics {
     /// The rights that the provider needs, as `files.write`, sorted.
+    #[serde(deserialize_with = "exact")]
     pub capabilities: Vec<String>,
     /// The assets that the options name, sorted.
+    #[serde(deserialize_with = "exact")]
     pub assets: Vec<AssetRef>,
     /// Whether they are sensitive by their own nature.
     pub sensitive: bool,
@@ -237,10 +252,13 @@ pub struct OptionsSemantics {
 #[serde(deny_unknown_fields)]
 pub struct Beyond {
     /// As in [`Resource`].
+    #[serde(deserialize_with = "exact")]
     pub claims: Vec<Claim>,
     /// As in [`Resource`].
+    #[serde(deserialize_with = "exact")]
     pub effects: Vec<Effect>,
     /// As in [`Resource`].
+    #[serde(deserialize_with = "exact")]
     pub affected_paths: Vec<Key>,
 }
 
@@ -251,7 +269,7 @@ pub enum State {
     /// Compiled on the controller.
     Compiled {
         /// The type's own desired state.
-        desired: Json,
+        desired: CanonicalJson,
         /// What `validate` said of it.
         semantics: Semantics,
     },
@@ -270,7 +288,7 @@ impl fmt::Debug for State {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Compiled { desired, semantics } => {
-                f.debug_struct("Compiled").field("desired", &Unshown(desired)).field("semantics", semantics).finish()
+                f.debug_struct("Compiled").field("desired", desired).field("semantics", semantics).finish()
             }
             Self::Deferred { attributes, sources, blocks } => f
                 .debug_struct("Deferred")
@@ -315,8 +333,10 @@ impl State {
 #[serde(deny_unknown_fields)]
 pub struct Semantics {
     /// The rights it needs, as `files.write`, sorted.
+    #[serde(deserialize_with = "exact")]
     pub capabilities: Vec<String>,
     /// The assets it names, sorted.
+    #[serde(deserialize_with = "exact")]
     pub assets: Vec<AssetRef>,
     /// Whether it is sensitive by its own nature.
     pub sensitive: bool,
@@ -325,6 +345,7 @@ pub struct Semantics {
     /// The type's own deadline, 1 to [`MAX_TIMEOUT_MS`].
     pub timeout_ms: u64,
     /// Shared actions it may ask for, sorted.
+    #[serde(deserialize_with = "exact")]
     pub prerequisites: Vec<String>,
 }
 
@@ -385,6 +406,7 @@ pub struct Effect {
     /// Which object.
     pub key: Key,
     /// What may be done, sorted: for `path` of `make-directory`, `read`, `write`.
+    #[serde(deserialize_with = "exact")]
     pub actions: Vec<String>,
     /// Narrows the actions where the domain has something to narrow.
     pub qualifier: Option<String>,
@@ -504,13 +526,14 @@ mod tests {
             timeout_ms: 1,
             prerequisites: vec![],
         };
-        let compiled = State::Compiled { desired: serde_json::json!({"content": "hush"}), semantics };
+        let compiled =
+            State::Compiled { desired: CanonicalJson::new(&serde_json::json!({"content": "hush"})).unwrap(), semantics };
         let literal: Expression = serde_json::from_value(serde_json::json!(["literal", "a:1:1+1", "hush"])).unwrap();
         let attributes = BTreeMap::from([("content".to_owned(), literal)]);
         let block = DeferredBlock { name: "part".into(), label: None, attributes: attributes.clone() };
         let deferred = State::Deferred { attributes, sources: BTreeMap::new(), blocks: vec![block] };
         let debug = format!("{compiled:?} {deferred:?}");
-        assert!(!debug.contains("hush") && debug.contains("desired: an object"), "{debug}");
+        assert!(!debug.contains("hush") && debug.contains("desired: CanonicalJson(18 bytes)"), "{debug}");
     }
 
     #[test]

@@ -1,7 +1,8 @@
-//! Names and identifiers, each parsed once at the edge.
+//! Names and identifiers, each parsed once at the edge. They are cloned wherever something is told of a resource, so clones share their text.
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -22,7 +23,7 @@ macro_rules! name_type {
     ($(#[$doc:meta])* $name:ident, $kind:literal, $rule:literal, $check:expr) => {
         $(#[$doc])*
         #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(String);
+        pub struct $name(Arc<str>);
 
         impl $name {
             /// The name as text.
@@ -37,7 +38,7 @@ macro_rules! name_type {
             fn from_str(text: &str) -> Result<Self, NameError> {
                 let check: fn(&str) -> bool = $check;
                 if check(text) {
-                    Ok(Self(text.to_owned()))
+                    Ok(Self(text.into()))
                 } else {
                     Err(NameError { kind: $kind, rule: $rule, found: text.chars().take(80).collect() })
                 }

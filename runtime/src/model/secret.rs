@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 use zeroize::Zeroizing;
 
+use super::canonical::CanonicalJson;
 use super::expression::{Expression, Kind};
 use super::ids::SecretSlot;
 
@@ -92,6 +93,15 @@ pub fn add_slots(json: &Json, slots: &mut BTreeSet<SecretSlot>) -> Result<(), Re
         Json::Object(members) => members.values().try_for_each(|member| add_slots(member, slots)),
         _ => Ok(()),
     }
+}
+
+/// The same of a value that is kept as text, most of which name none.
+///
+/// # Errors
+/// As [`add_slots`].
+pub fn add_slots_of_text(json: &CanonicalJson, slots: &mut BTreeSet<SecretSlot>) -> Result<(), ReservedKey> {
+    // The canonical text of the key has nothing escaped in it.
+    if json.text().contains(SECRET_KEY) { add_slots(&json.json(), slots) } else { Ok(()) }
 }
 
 /// What an expression of a catalog reads of secrets.

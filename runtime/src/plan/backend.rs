@@ -120,7 +120,7 @@ pub(super) fn settle(node: &Rc<NodeValues>, resource: &Resource, mut state: Box<
         Err(why) => return Settled::Ended(unselected(resource, why)),
     };
     let Some(admitted) = admitted.and_then(|admitted| admitted.get(&name)) else { return Settled::Known(state) };
-    match selected(node, resource, (&name, admitted), &backends.candidates[&name], &state.desired, assets) {
+    match selected(node, resource, (&name, admitted), &backends.candidates[&name], &state.desired.json(), assets) {
         Ok(selected) => {
             state.backend = Some(selected);
             Settled::Known(state)

@@ -56,9 +56,9 @@ impl Groups {
     pub(super) fn fill<'a>(&self, ready: impl Iterator<Item = &'a Ready>) {
         let mut members: BTreeMap<TypeName, Members> = BTreeMap::new();
         for ready in ready {
-            let group = members.entry(ready.id.type_name.clone()).or_default();
-            group.declared.push((ready.id.clone(), ready.desired.clone()));
-            group.deadlines.insert(ready.id.clone(), ready.limits.deadline);
+            let group = members.entry(ready.id().type_name.clone()).or_default();
+            group.declared.push((ready.id().clone(), ready.desired.clone()));
+            group.deadlines.insert(ready.id().clone(), ready.limits().deadline);
         }
         members.values_mut().for_each(|group| group.declared.sort_by(|left, right| left.0.cmp(&right.0)));
         *self.members() = members.into_iter().map(|(name, group)| (name, Arc::new(group))).collect();
@@ -67,8 +67,8 @@ impl Groups {
     /// Adds a resource of which it has become known what it should be.
     pub(super) fn add(&self, ready: &Ready) {
         let mut groups = self.members();
-        let group = Arc::make_mut(groups.entry(ready.id.type_name.clone()).or_default());
-        group.add(&ready.id, &ready.desired, ready.limits.deadline);
+        let group = Arc::make_mut(groups.entry(ready.id().type_name.clone()).or_default());
+        group.add(ready.id(), &ready.desired, ready.limits().deadline);
     }
 
     /// Takes a resource out that will not be managed after all.
@@ -105,7 +105,7 @@ impl Groups {
     /// # Errors
     /// If the module fails.
     pub async fn safety(&self, attempt: &mut Attempt, ready: &Ready, reason: &Reason) -> Result<Option<Safety>, AttemptError> {
-        let type_name = &ready.id.type_name;
+        let type_name = &ready.id().type_name;
         if self.silent().0.contains(type_name) {
             return Ok(None);
         }

@@ -26,10 +26,7 @@ impl Inspection<'_> {
         for planned in resources.iter_mut() {
             let Planned::Ready(ready) = planned else { continue };
             match self.safety(ready).await {
-                Ok(safety) => {
-                    ready.claims.extend(safety.claims.iter().cloned());
-                    ready.safety = safety;
-                }
+                Ok(safety) => ready.set_safety(safety),
                 Err(failure) => *planned = Planned::Ended(failure.of(ready)),
             }
         }
@@ -47,25 +44,25 @@ impl Inspection<'_> {
     /// With the report of a resource that has thereby ended.
     pub(super) async fn late(&self, ready: &mut Ready) -> Result<(), Box<ResourceReport>> {
         let safety = self.safety(ready).await.map_err(|failure| failure.of(ready))?;
-        if let Some(claim) = safety.claims.iter().find(|claim| !ready.claims.iter().any(|own| own.covers(claim))) {
+        if let Some(claim) = safety.claims.iter().find(|claim| !ready.claims().any(|own| own.covers(claim))) {
             return Err(Failed::beyond(claim).of(ready));
         }
-        ready.safety = safety;
+        ready.set_safety(safety);
         self.groups.add(ready);
         let conflicts = self.conflicts_of_type(ready).await;
-        let refused = conflicts.map(|conflicts| conflicts.into_iter().find(|conflict| conflict.resources.contains(&ready.id)));
+        let refused = conflicts.map(|conflicts| conflicts.into_iter().find(|conflict| conflict.resources.contains(ready.id())));
         let failed = match refused {
             Ok(None) => return Ok(()),
             Ok(Some(conflict)) => Failed::refused(conflict.message, None),
             Err(failure) => failure,
         };
-        self.groups.remove(&ready.id);
+        self.groups.remove(ready.id());
         Err(failed.of(ready))
     }
 
     async fn safety(&self, ready: &Ready) -> Result<Safety, Failed> {
         self.offers_what_is_needed(ready).await?;
-        if self.groups.has_no_safety(&ready.id.type_name) {
+        if self.groups.has_no_safety(&ready.id().type_name) {
             return Ok(Safety::default());
         }
         let mut attempt = self.attempt(ready).await?;
@@ -73,7 +70,7 @@ impl Inspection<'_> {
         let safety = believed(safety, &mut attempt)?.unwrap_or_default();
         // To hold an object keeps others from it, so it takes the same right as a claim that the catalog names.
         let wants = safety.claims.iter().filter_map(Want::to_hold).collect();
-        match policy::outside(&ready.id.type_name, ready.module.digest(), &wants, &ready.rights.grant) {
+        match policy::outside(&ready.id().type_name, ready.module().digest(), &wants, &ready.admitted().grant) {
             Some(refusal) => Err(refusal.into()),
             None => Ok(safety),
         }
@@ -81,7 +78,7 @@ impl Inspection<'_> {
 
     /// Fails if the type says what the node offers, and the resource needs more.
     async fn offers_what_is_needed(&self, ready: &Ready) -> Result<(), Failed> {
-        let type_name = &ready.id.type_name;
+        let type_name = &ready.id().type_name;
         let offered = match self.groups.offered(type_name) {
             Some(offered) => offered,
             None => {
@@ -90,7 +87,7 @@ impl Inspection<'_> {
                 self.groups.note_offered(type_name, believed(offered, &mut attempt)?)
             }
         };
-        match ready.capabilities.iter().find(|needed| !offered.is_empty() && !offered.contains(needed)) {
+        match ready.capabilities().iter().find(|needed| !offered.is_empty() && !offered.contains(needed)) {
             Some(needed) => Err(Failed::lacking(needed)),
             None => Ok(()),
         }
@@ -99,7 +96,7 @@ impl Inspection<'_> {
     /// Conflicts within a type. That they cannot be told ends every resource of the type.
     async fn conflicts(&self, type_name: &TypeName, resources: &mut [Planned]) -> Vec<Conflict> {
         let one = resources.iter().find_map(|planned| match planned {
-            Planned::Ready(ready) if ready.id.type_name == *type_name => Some(ready),
+            Planned::Ready(ready) if ready.id().type_name == *type_name => Some(ready),
             _ => None,
         });
         let Some(one) = one else { return Vec::new() };
@@ -108,7 +105,7 @@ impl Inspection<'_> {
             Err(failure) => {
                 for planned in resources.iter_mut() {
                     if let Planned::Ready(ready) = planned
-                        && ready.id.type_name == *type_name
+                        && ready.id().type_name == *type_name
                     {
                         *planned = Planned::Ended(failure.of(ready));
                     }
@@ -121,14 +118,14 @@ impl Inspection<'_> {
     /// Conflicts within the type of `ready`.
     async fn conflicts_of_type(&self, ready: &Ready) -> Result<Vec<Conflict>, Failed> {
         let mut attempt = self.attempt(ready).await?;
-        let conflicts = self.groups.conflicts(&mut attempt, &ready.id.type_name, &Reason::default()).await;
+        let conflicts = self.groups.conflicts(&mut attempt, &ready.id().type_name, &Reason::default()).await;
         believed(conflicts, &mut attempt)
     }
 
     async fn attempt(&self, ready: &Ready) -> Result<Attempt, Failed> {
         let assets = Arc::clone(self.assets) as Arc<dyn host_functions::assets::AssetSource>;
         let host = ready.host(self.node, &assets, Instant::now(), false);
-        Ok(Attempt::start(&ready.module, host, ready.limits).await?)
+        Ok(Attempt::start(ready.module(), host, ready.limits()).await?)
     }
 }
 
@@ -184,7 +181,7 @@ impl Failed {
 
     fn of(&self, ready: &Ready) -> Box<ResourceReport> {
         let failure = Failure {
-            module: ready.id.type_name.to_string(),
+            module: ready.id().type_name.to_string(),
             phase: Phase::Inspect,
             effect: EffectClass::BeforeChange,
             attribute: self.attribute.clone(),

@@ -11,6 +11,7 @@ mod groups;
 mod hold;
 mod inspect;
 mod outputs;
+mod ready;
 mod resolve;
 pub(crate) mod rights;
 mod secrets;
@@ -18,28 +19,17 @@ mod sources;
 mod values;
 mod waiting;
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Instant;
 
-use host_functions::assets::AssetSource;
-use host_functions::rights::Rights;
-use host_functions::{HostContext, Node};
-use serde_json::Value as Json;
+use host_functions::Node;
 
 use self::backend::SelectedState;
 use self::resolve::Settled;
 use self::sources::Sources;
 use self::waiting::Settler;
-use crate::engine::{AttemptLimits, Module, Safety, canonical_json};
-use crate::model::asset::AssetRef;
 use crate::model::canonical::CanonicalJson;
-use crate::model::catalog::{Claim, Effect, Resource, Semantics};
-use crate::model::health::Health;
-use crate::model::ids::{ResourceId, SecretSlot};
-use crate::model::managed::Managed;
+use crate::model::catalog::{Resource, Semantics};
 use crate::model::report::{Action, EffectClass, Failure, Outcome, Phase, ResourceReport};
-use crate::model::secret;
 use crate::providers::NodeIdentity;
 use crate::receipt::Admitted;
 
@@ -47,6 +37,7 @@ pub use assets::RunAssets;
 pub use backend::Backend;
 pub use groups::Groups;
 pub use outputs::{Available, Outputs};
+pub use ready::Ready;
 pub use secrets::RunSecrets;
 pub use waiting::Waiting;
 
@@ -72,57 +63,6 @@ pub enum Planned {
     Ready(Box<Ready>),
     /// It reads outputs of others, and is settled at its turn.
     Waiting(Waiting),
-}
-
-/// A resource that may take its turn.
-pub struct Ready {
-    /// Its address.
-    pub id: ResourceId,
-    /// The component that serves it.
-    pub module: Module,
-    /// Its desired state, which its type's group has as well.
-    pub desired: CanonicalJson,
-    /// That with its provider and its options, as it is recorded.
-    pub managed: CanonicalJson,
-    /// The provider that was selected, for types with providers.
-    pub backend: Option<Backend>,
-    /// From the catalog, and from the node.
-    pub claims: Vec<Claim>,
-    /// What the node added.
-    pub safety: Safety,
-    /// What it needs of what the node offers to its type.
-    pub capabilities: Vec<String>,
-    /// Whether it takes refreshes.
-    pub accepts_refresh: bool,
-    /// Shared actions that it may ask for.
-    pub prerequisites: Vec<String>,
-    /// The slots that its desired state names.
-    pub secrets: BTreeSet<SecretSlot>,
-    /// What its host calls are held against.
-    pub rights: Rights,
-    /// Its deadline and memory.
-    pub limits: AttemptLimits,
-    /// How to tell whether it works.
-    pub health: Option<Health>,
-}
-
-impl Ready {
-    /// The report to fill in at its turn.
-    pub fn report(&self) -> ResourceReport {
-        let provider = self.backend.as_ref().map(|backend| backend.name().clone());
-        ResourceReport { provider, ..ResourceReport::untouched(self.id.clone()) }
-    }
-
-    /// The host's side of a new instance for an attempt that began at `started`, and of its provider.
-    pub fn host(&self, node: &Arc<Node>, assets: &Arc<dyn AssetSource>, started: Instant, had_secrets: bool) -> HostContext {
-        let mut rights = self.rights.clone();
-        rights.had_secrets |= had_secrets;
-        let mut host = HostContext::new(Arc::clone(node), rights, Arc::clone(assets), started + self.limits.deadline);
-        if let Some(backend) = &self.backend {
-            backend.attach(&mut host, node, assets);
-        }
-        host
-    }
 }
 
 impl Plan {
@@ -154,8 +94,7 @@ pub fn plan(admitted: &Admitted, secrets: RunSecrets, node: &Arc<Node>, runtime:
         Settled::Ended(report) => Planned::Ended(report),
         Settled::Waiting(_) => Planned::Waiting(Waiting::new(&settler, place)),
         Settled::Known(state) => {
-            let resource = &admitted.catalog.resources[place];
-            ready(&settler.sources, resource, *state).map_or_else(Planned::Ended, |ready| Planned::Ready(Box::new(ready)))
+            ready::ready(&settler.sources, place, *state).map_or_else(Planned::Ended, |ready| Planned::Ready(Box::new(ready)))
         }
     };
     let mut resources: Vec<Planned> = settled.into_iter().enumerate().map(of_place).collect();
@@ -170,51 +109,11 @@ pub fn plan(admitted: &Admitted, secrets: RunSecrets, node: &Arc<Node>, runtime:
 
 /// The desired state of a resource on this node, with what its type says of it.
 struct KnownState {
-    desired: Json,
-    semantics: Semantics,
+    desired: CanonicalJson,
+    /// What its type says of a state that was compiled here; of any other the catalog has it.
+    semantics: Option<Semantics>,
     /// For types with providers.
     backend: Option<SelectedState>,
-}
-
-fn ready(sources: &Sources, resource: &Resource, state: KnownState) -> Result<Ready, Box<ResourceReport>> {
-    let KnownState { desired, semantics, backend } = state;
-    let admitted = sources.module(&resource.id);
-    let limits = rights::limits(admitted, resource, &semantics);
-    let (mut claims, mut rights) = (resource.claims.clone(), rights::of(admitted, resource, &semantics));
-    let backend = backend.map(|selected| {
-        claims.extend(selected.beyond.claims.iter().cloned());
-        rights.provider = Some(selected.name.to_string());
-        let effects: Vec<Effect> = resource.effects.iter().chain(&selected.beyond.effects).cloned().collect();
-        let provider = sources.provider(&resource.id, &selected.name);
-        Backend::new(provider, (&resource.id, &semantics), &effects, (selected.options, &selected.semantics), limits)
-    });
-    let unwritable = |message| failed(resource, Outcome::Failed, Phase::Resolve, message, None);
-    let backend = backend.transpose().map_err(unwritable)?;
-    let managed = Managed { desired, backend: backend.as_ref().map(Backend::managed) };
-    let desired = canonical_json(&managed.desired).map_err(unwritable)?;
-    let whole = if managed.backend.is_some() { canonical_json(&managed.json()).map_err(unwritable)? } else { desired.clone() };
-    let mut secrets: BTreeSet<SecretSlot> = semantics.assets.iter().filter_map(AssetRef::slot).cloned().collect();
-    // Where the key is used otherwise the resource was refused before.
-    let _ = secret::add_slots(&managed.desired, &mut secrets);
-    if let Some(backend) = &backend {
-        backend.add_slots(&mut secrets);
-    }
-    Ok(Ready {
-        secrets,
-        id: resource.id.clone(),
-        module: admitted.module.clone(),
-        claims,
-        safety: Safety::default(),
-        capabilities: semantics.capabilities,
-        accepts_refresh: semantics.accepts_refresh,
-        prerequisites: semantics.prerequisites,
-        rights,
-        limits,
-        desired,
-        managed: whole,
-        backend,
-        health: resource.health.clone(),
-    })
 }
 
 /// The report of a resource that could not be settled.

@@ -16,10 +16,11 @@ use super::outputs::Unread;
 use super::sources::Sources;
 use super::values::{NodeParameters, NodeValues};
 use super::{KnownState, backend, failed, gate};
-use crate::engine::{AssetRequest, AssetSource, DefinitionError, Module, Parameters, Validated};
+use crate::engine::{AssetRequest, AssetSource, DefinitionError, Module, Parameters, Validated, canonical_json};
 use crate::language::value::Value;
 use crate::model::asset::AssetRef;
-use crate::model::catalog::{Resource, State};
+use crate::model::canonical::CanonicalJson;
+use crate::model::catalog::{Resource, Semantics, State};
 use crate::model::description::is_secret_slot;
 use crate::model::digest::AssetDigest;
 use crate::model::ids::SecretSlot;
@@ -67,7 +68,7 @@ fn settle_with(node: &Rc<NodeValues>, resource: &Resource, assets: &mut Made) ->
     }
     *node.settling.borrow_mut() = Some(resource.id.type_name.clone());
     let settled = match &resource.state {
-        State::Compiled { desired, semantics } => known(desired.clone(), semantics.clone()),
+        State::Compiled { desired, .. } => known(desired.clone(), None),
         State::Deferred { sources, .. } => settle_deferred(node, resource, sources, assets),
     };
     match settled {
@@ -76,7 +77,7 @@ fn settle_with(node: &Rc<NodeValues>, resource: &Resource, assets: &mut Made) ->
     }
 }
 
-fn known(desired: Json, semantics: crate::model::catalog::Semantics) -> Settled {
+fn known(desired: CanonicalJson, semantics: Option<Semantics>) -> Settled {
     Settled::Known(Box::new(KnownState { desired, semantics, backend: None }))
 }
 
@@ -96,7 +97,10 @@ fn settle_deferred(
             }
             assets.extend(made);
             node.sources.secrets.keep(&parameters.told());
-            known(desired, validated.semantics)
+            match canonical_json(&desired) {
+                Ok(desired) => known(desired, Some(validated.semantics)),
+                Err(message) => refuse(Outcome::Failed, message, None),
+            }
         }
         Err(Unsettled { message, hint }) => refuse(Outcome::Failed, message, hint),
     }

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use host_functions::Node;
 
 use super::inspect::Inspection;
+use super::ready::ready;
 use super::resolve::{self, Settled};
 use super::sources::Sources;
-use super::{Groups, Ready, RunAssets, ready};
+use super::{Groups, Ready, RunAssets};
 use crate::engine::on_large_stack;
 use crate::model::ids::ResourceId;
 use crate::model::report::ResourceReport;
@@ -48,7 +49,7 @@ impl Waiting {
             Settled::Waiting(unread) => return Err(unread.report(resource)),
         };
         assets.add(made);
-        let mut ready = Box::new(ready(sources, resource, *state)?);
+        let mut ready = Box::new(ready(sources, self.place, *state)?);
         Inspection { node, assets, groups }.late(&mut ready).await?;
         Ok(ready)
     }

@@ -141,9 +141,10 @@ fn check_candidate(
     let failed = |source| ReceiptError::Definition { resource: resource.id.clone(), source };
     let disagrees = |what| Err(ReceiptError::Disagrees { resource: resource.id.clone(), what });
     let desired = match &resource.state {
-        State::Compiled { desired, .. } => Some(desired),
+        State::Compiled { desired, .. } => Some(desired.json()),
         State::Deferred { .. } => None,
     };
+    let desired = desired.as_ref();
     match candidate {
         Candidate::Compiled { options, semantics, beyond } => {
             let ValidatedOptions { beyond: said, semantics: meant } =

@@ -35,7 +35,7 @@ fn check_state(resource: &Resource, modules: &Modules) -> Result<(), ReceiptErro
         State::Compiled { desired, semantics } => (desired, semantics),
         State::Deferred { .. } => return deferred::check(resource, module),
     };
-    let validated = module.validate(desired);
+    let validated = module.validate(&desired.json());
     let validated = validated.map_err(|source| ReceiptError::Definition { resource: resource.id.clone(), source })?;
     match difference(resource, semantics, &validated) {
         Some(what) => Err(ReceiptError::Disagrees { resource: resource.id.clone(), what }),

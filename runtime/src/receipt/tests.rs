@@ -13,6 +13,7 @@ use crate::builtins;
 use crate::bundle::{catalog, write};
 use crate::engine::{Child, EngineOptions, ParameterError, Parameters, on_large_stack};
 use crate::model::asset::AssetRef;
+use crate::model::canonical::CanonicalJson;
 use crate::model::catalog::{CATALOG_VERSION, Edge, EdgeReason, LANGUAGE_VERSION, Module as Named, Resource, Source, State};
 use crate::model::digest::{AssetDigest, ComponentDigest};
 use crate::model::ids::ResourceId;
@@ -63,7 +64,7 @@ fn directory(name: &str, path: &str) -> Resource {
         timeout_ms: None,
         control: None,
         health: None,
-        state: State::Compiled { desired, semantics: validated.semantics },
+        state: State::Compiled { desired: CanonicalJson::new(&desired).unwrap(), semantics: validated.semantics },
         backends: None,
     }
 }
@@ -163,7 +164,7 @@ fn assets_that_the_module_does_not_name_are_refused() {
 fn a_desired_state_that_the_module_cannot_give_is_refused() {
     let error = refused(|catalog| {
         let State::Compiled { desired, .. } = &mut catalog.resources[0].state else { panic!("it is compiled") };
-        *desired = json!({ "nonsense": true });
+        *desired = CanonicalJson::new(&json!({ "nonsense": true })).unwrap();
     });
     assert!(matches!(&error, ReceiptError::Definition { resource, .. } if resource.to_string() == "file.one"), "{error:?}");
 }

@@ -331,10 +331,10 @@ impl Claims {
         for (planned, resource) in plan.resources.iter().zip(&admitted.catalog.resources) {
             match planned {
                 Planned::Ready(ready) => claims.taken.push(Claimed {
-                    resource: ready.id.clone(),
-                    claims: ready.claims.clone(),
+                    resource: ready.id().clone(),
+                    claims: ready.claims().cloned().collect(),
                     desired: Some(DesiredDigest::of(ready.managed.text().as_bytes())),
-                    component: ready.module.digest(),
+                    component: ready.module().digest(),
                 }),
                 Planned::Ended(report) if matches!(report.outcome, Outcome::Skipped | Outcome::NoProvider) => {
                     claims.kept.push(report.id.clone());

@@ -13,7 +13,8 @@ use serde_json::Value as Json;
 #[track_caller]
 pub fn tamper(from: &Path, to: &Path, change: impl FnOnce(&mut Json)) {
     let bundle = Bundle::open(from).unwrap_or_else(|error| panic!("{error:?}"));
-    let before: Json = serde_json::from_slice(bundle.catalog_bytes()).expect("a catalog is JSON");
+    let before: Json =
+        serde_json::from_slice(&bundle.catalog_bytes().expect("the bundle can be read")).expect("a catalog is JSON");
     let mut catalog = before.clone();
     change(&mut catalog);
     assert_ne!(before, catalog, "the change must change something");

@@ -114,12 +114,12 @@ impl Turn<'_> {
         let changes = !matches!(operation, Operation::Perform(_));
         Intention {
             owner: self.run.owner.clone(),
-            resource: self.ready.id.clone(),
-            component: self.ready.module.digest(),
-            schema_version: self.ready.module.description().schema_version,
+            resource: self.ready.id().clone(),
+            component: self.ready.module().digest(),
+            schema_version: self.ready.module().description().schema_version,
             desired: self.ready.managed.text().to_owned(),
             operation,
-            subscribers: if changes { self.run.subscriptions.subscribers(&self.ready.id) } else { Vec::new() },
+            subscribers: if changes { self.run.subscriptions.subscribers(self.ready.id()) } else { Vec::new() },
             cgroup: self.group.as_ref().map(|group| group.path().to_owned()),
         }
     }

@@ -35,7 +35,7 @@ pub(super) async fn take(run: &Arc<Run>, ready: &Ready) -> Result<Ended, Journal
     let mut turn = Turn {
         run,
         ready,
-        started: run.started(&ready.id),
+        started: run.started(ready.id()),
         checked: 0,
         delivered: Vec::new(),
         group: group::of(ready),
@@ -75,10 +75,10 @@ pub(super) struct Ended {
 
 /// What an attempt at `ready` is held to; it has used nothing yet.
 fn limits(ready: &Ready) -> Limits {
-    let deadline = ready.limits.deadline.as_millis();
+    let deadline = ready.limits().deadline.as_millis();
     Limits {
         deadline_ms: u64::try_from(deadline).unwrap_or(u64::MAX),
-        memory_bytes: ready.limits.memory_bytes as u64,
+        memory_bytes: ready.limits().memory_bytes as u64,
         memory_used_bytes: 0,
     }
 }
@@ -112,7 +112,7 @@ enum Next {
 
 impl Turn<'_> {
     async fn go(&mut self) -> Result<(), JournalError> {
-        if let Some(report) = self.run.unresolved_report(&self.ready.id) {
+        if let Some(report) = self.run.unresolved_report(self.ready.id()) {
             self.report = *report;
             return Ok(());
         }
@@ -126,7 +126,7 @@ impl Turn<'_> {
             if let Some(group) = &self.group {
                 host.set_control_group(group.clone());
             }
-            let attempt = Attempt::resume(&self.ready.module, host, self.ready.limits, self.started).await;
+            let attempt = Attempt::resume(self.ready.module(), host, self.ready.limits(), self.started).await;
             let mut attempt = match attempt {
                 Ok(attempt) => attempt,
                 Err(error) => {
@@ -154,7 +154,7 @@ impl Turn<'_> {
 
     /// Asks whether it works, where it is as desired and something tells. It is not asked where it could not have been brought about.
     fn check_health(&mut self) {
-        let Some(health) = &self.ready.health else { return };
+        let Some(health) = self.ready.health() else { return };
         match (self.report.outcome, self.run.mode) {
             (Outcome::Unchanged | Outcome::WouldChange, RunMode::Noop) if !self.run.health_only => {
                 self.report.health = Some(HealthReport { status: HealthStatus::Pending, tries: 0, message: None });
@@ -221,7 +221,7 @@ impl Turn<'_> {
         self.report.incomplete_preview.clone_from(&needed.incomplete_preview);
         let show = self.run.mode == RunMode::Noop || needed.action != Action::Create;
         self.report.changes = needed.changes.iter().map(|change| told(change, show, attempt)).collect();
-        let (desired, component) = (&self.ready.managed, self.ready.module.digest());
+        let (desired, component) = (&self.ready.managed, self.ready.module().digest());
         let stamp = self.run.stamps.of(self.ready);
         let is_drift = |recorded: &Recorded| recorded.difference_is_drift(desired, &component, stamp.as_deref());
         self.report.drift = self.recorded().is_some_and(is_drift);
@@ -241,7 +241,7 @@ impl Turn<'_> {
     }
 
     fn module(&self) -> &str {
-        self.ready.id.type_name.as_str()
+        self.ready.id().type_name.as_str()
     }
 
     fn end(&mut self, outcome: Outcome, action: Action, reason: String) {

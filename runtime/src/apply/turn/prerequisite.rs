@@ -63,7 +63,7 @@ impl Turn<'_> {
 
     /// Why it may not ask for `action`, if it may not.
     fn may_not_ask(&self, action: &str) -> Option<&'static str> {
-        if !self.ready.prerequisites.iter().any(|declared| declared == action) {
+        if !self.ready.prerequisites().iter().any(|declared| declared == action) {
             return Some("which is not among the prerequisites that its `validate` lists");
         }
         let again = self.delivered.iter().any(|delivered| delivered == action);

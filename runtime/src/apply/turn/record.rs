@@ -14,10 +14,10 @@ use crate::store::Recorded;
 impl Turn<'_> {
     pub(super) fn record(&self, outputs: Option<Json>, observed: Option<CanonicalJson>) -> Recorded {
         Recorded {
-            component: self.ready.module.digest(),
-            schema_version: self.ready.module.description().schema_version,
+            component: self.ready.module().digest(),
+            schema_version: self.ready.module().description().schema_version,
             inputs: self.ready.managed.clone(),
-            outputs: outputs.map(|outputs| without_sensitive(outputs, self.ready.module.description())),
+            outputs: outputs.map(|outputs| without_sensitive(outputs, self.ready.module().description())),
             observed,
             configuration: None,
             secrets: self.run.stamps.of(self.ready),
@@ -35,16 +35,16 @@ impl Turn<'_> {
         if self.recorded() == Some(&record) {
             return Ok(());
         }
-        self.run.journal().keep(&self.run.owner, &self.ready.id, record)
+        self.run.journal().keep(&self.run.owner, self.ready.id(), record)
     }
 
     pub(super) fn recorded(&self) -> Option<&Recorded> {
-        self.run.recorded.get(&self.ready.id)
+        self.run.recorded.get(self.ready.id())
     }
 
     /// The desired state alone, of what was recorded with its provider.
     fn desired_of(&self, recorded: &Recorded) -> CanonicalJson {
-        if !self.ready.module.description().has_providers {
+        if !self.ready.module().description().has_providers {
             return recorded.inputs.clone();
         }
         let desired = Managed::read(recorded.inputs.json(), true).ok().and_then(|managed| canonical_json(&managed.desired).ok());

@@ -28,10 +28,10 @@ enum Refreshed {
 impl Turn<'_> {
     /// What it owes now, oldest first.
     pub(super) async fn owed(&self) -> Result<Vec<OpenObligation>, JournalError> {
-        if !self.run.subscriptions.may_owe(&self.ready.id) {
+        if !self.run.subscriptions.may_owe(self.ready.id()) {
             return Ok(Vec::new());
         }
-        self.run.journal().owed(&self.run.owner, &self.ready.id).await
+        self.run.journal().owed(&self.run.owner, self.ready.id()).await
     }
 
     /// Refreshes a resource that is as desired.
@@ -42,7 +42,7 @@ impl Turn<'_> {
         reason: Reason,
     ) -> Result<(), JournalError> {
         if self.run.mode == RunMode::Noop {
-            let because_of = self.run.subscriptions.would_owe(&self.ready.id);
+            let because_of = self.run.subscriptions.would_owe(self.ready.id());
             if !because_of.is_empty() {
                 let ending = if refreshable { RefreshEnding::Would } else { RefreshEnding::Suppressed };
                 self.report.outcome = if refreshable { Outcome::WouldChange } else { Outcome::Unchanged };
@@ -51,7 +51,7 @@ impl Turn<'_> {
             return Ok(());
         }
         let owed = self.owed().await?;
-        match (owed.is_empty(), self.ready.accepts_refresh && refreshable) {
+        match (owed.is_empty(), self.ready.accepts_refresh() && refreshable) {
             (true, _) => Ok(()),
             (false, true) => self.refresh(attempt, owed, reason).await,
             (false, false) => self.lapse(&owed),
@@ -66,7 +66,7 @@ impl Turn<'_> {
         reason: Reason,
     ) -> Result<(), JournalError> {
         match attempt.check(&self.ready.desired, &reason).await {
-            Ok(CheckResult::InSync(reading)) if self.ready.accepts_refresh && reading.refreshable => {
+            Ok(CheckResult::InSync(reading)) if self.ready.accepts_refresh() && reading.refreshable => {
                 self.refresh(attempt, owed, reason).await
             }
             Ok(CheckResult::InSync(_)) => self.lapse(&owed),
@@ -81,7 +81,7 @@ impl Turn<'_> {
 
     /// What is owed has nothing to do here: it lapses.
     fn lapse(&mut self, owed: &[OpenObligation]) -> Result<(), JournalError> {
-        let closing = if self.ready.accepts_refresh { Closing::Suppressed } else { Closing::Orphaned };
+        let closing = if self.ready.accepts_refresh() { Closing::Suppressed } else { Closing::Orphaned };
         owed.iter().try_for_each(|owed| self.run.journal().close(owed.obligation, closing, None))?;
         self.note_refresh(owed, RefreshEnding::Suppressed);
         Ok(())
@@ -152,7 +152,7 @@ impl Turn<'_> {
 
     /// In noop: what it would owe once it is brought to what is desired.
     pub(super) fn would_refresh(&mut self, handled: bool) {
-        let because_of = self.run.subscriptions.would_owe(&self.ready.id);
+        let because_of = self.run.subscriptions.would_owe(self.ready.id());
         if !because_of.is_empty() {
             let ending = if handled { RefreshEnding::Handled } else { RefreshEnding::Would };
             self.report.refresh = Some(Refresh { because_of, ending });

@@ -51,7 +51,7 @@ impl Named {
         let mut named = Self::default();
         match &resource.state {
             State::Compiled { desired, semantics } => {
-                secret::add_slots(desired, &mut named.slots).map_err(|error| refuse(resource, &error.to_string()))?;
+                secret::add_slots_of_text(desired, &mut named.slots).map_err(|error| refuse(resource, &error.to_string()))?;
                 named.slots.extend(semantics.assets.iter().filter_map(AssetRef::slot).cloned());
             }
             State::Deferred { .. } => {}

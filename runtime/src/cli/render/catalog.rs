@@ -102,11 +102,12 @@ fn row(name: &str, text: String) -> Vec<String> {
 fn state_rows(state: &State) -> Vec<Vec<String>> {
     match state {
         State::Compiled { desired, semantics } => {
+            let desired = desired.json();
             let mut rows = match desired.as_object() {
                 Some(map) => {
                     map.iter().map(|(name, desired)| row("desired", format!("{} = {}", line(name), value(desired)))).collect()
                 }
-                None => vec![row("desired", value(desired))],
+                None => vec![row("desired", value(&desired))],
             };
             if !semantics.capabilities.is_empty() {
                 rows.push(row("needs", line(&semantics.capabilities.join(", "))));

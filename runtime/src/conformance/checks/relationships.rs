@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use super::super::probe::{Case, Probe};
 use super::super::rule::Rule;
 use super::super::subject::{Subject, words};
-use crate::engine::{DerivedEdge, Peer, Peers};
+use crate::engine::{DerivedEdge, Peer, Peers, canonical_json};
 use crate::model::catalog::{Claim, EdgeReason, Effect};
 use crate::model::ids::ResourceId;
 use crate::model::key::Key;
@@ -43,7 +43,7 @@ fn peer(probe: &Probe<'_>, subject: &Subject) -> Option<Peer> {
     let footprint = &subject.validated.as_ref()?.footprint;
     Some(Peer {
         id: subject.sample.id(probe.description()),
-        desired: subject.desired.clone(),
+        desired: subject.desired.as_ref().and_then(|desired| canonical_json(desired).ok()),
         claims: footprint.claims.clone(),
         effects: footprint.effects.clone(),
         affected_paths: footprint.affected_paths.clone(),
