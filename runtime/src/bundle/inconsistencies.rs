@@ -123,7 +123,7 @@ fn assets_and_their_names_agree() {
 fn expressions_read_resources_that_are_there() {
     let reads = |id: &str| expression(&format!(r#"["not","site.hcl:1:1+1",["export","1:2+1","{id}","path"]]"#));
     let gated = |catalog: &mut Catalog, id: &str| {
-        catalog.resources[1].control = Some(Control { if_: None, unless: Some(reads(id)) });
+        catalog.resources[1].control = Some(Box::new(Control { if_: None, unless: Some(reads(id)) }));
     };
     let mut known = sample();
     gated(&mut known, "file.motd");
@@ -160,7 +160,7 @@ fn times_lines_and_controls_are_in_their_ranges() {
     }
     refused(|catalog| catalog.resources[0].source.line = 0);
     refused(|catalog| catalog.resources[0].source.column = 0);
-    refused(|catalog| catalog.resources[0].control = Some(Control { if_: None, unless: None }));
+    refused(|catalog| catalog.resources[0].control = Some(Box::new(Control { if_: None, unless: None })));
 }
 
 #[test]

@@ -164,7 +164,7 @@ fn check_resource(resource: &Resource) -> Result<(), CatalogError> {
     resource.claims.iter().try_for_each(|claim| check_claim(resource, claim))?;
     resource.effects.iter().try_for_each(|effect| check_effect(resource, effect))?;
     resource.affected_paths.iter().try_for_each(|path| check_path(resource, path))?;
-    if let Some(problem) = resource.health.as_ref().and_then(Health::problem) {
+    if let Some(problem) = resource.health.as_deref().and_then(Health::problem) {
         return Err(refuse(resource, problem));
     }
     if resource.control.as_ref().is_some_and(|control| control.if_.is_none() && control.unless.is_none()) {

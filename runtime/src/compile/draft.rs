@@ -150,7 +150,7 @@ impl Compiler {
                 self.finish_candidate(declaration, provider, (&base, desired), candidate, assets)?;
             }
         }
-        built.resource.backends = Some(backends.catalog());
+        built.resource.backends = Some(Box::new(backends.catalog()));
         Some(())
     }
 

@@ -73,10 +73,10 @@ impl Compiler {
             effects: footprint.effects,
             affected_paths: footprint.affected_paths,
             timeout_ms: declaration.meta.timeout_ms,
-            control: control?,
-            health: declaration.meta.health.clone(),
+            control: control?.map(Box::new),
+            health: declaration.meta.health.clone().map(Box::new),
             state,
-            backends: backends.as_ref().map(BuiltBackends::catalog),
+            backends: backends.as_ref().map(BuiltBackends::catalog).map(Box::new),
         };
         Some(Built { resource, origins, compiled, only_refreshed, pending, backends })
     }

@@ -101,7 +101,7 @@ pub struct Asset {
     pub size: u64,
 }
 
-/// A declared resource.
+/// A declared resource. What few have is boxed, since there may be very many.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Resource {
@@ -121,15 +121,15 @@ pub struct Resource {
     /// The deadline of one attempt, 1 to [`MAX_TIMEOUT_MS`], where the manifest sets one; else the type's own holds.
     pub timeout_ms: Option<u64>,
     /// When to leave it alone.
-    pub control: Option<Control>,
+    pub control: Option<Box<Control>>,
     /// How to tell whether it works; absent where nothing tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub health: Option<Health>,
+    pub health: Option<Box<Health>>,
     /// What it should be.
     pub state: State,
     /// What each provider would be given that a node may select; for types with providers alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub backends: Option<Backends>,
+    pub backends: Option<Box<Backends>>,
 }
 
 impl Resource {

@@ -95,7 +95,7 @@ impl Ready {
 
     /// How to tell whether it works.
     pub fn health(&self) -> Option<&Health> {
-        self.resource().health.as_ref()
+        self.resource().health.as_deref()
     }
 
     /// Its deadline and memory.

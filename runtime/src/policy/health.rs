@@ -10,7 +10,7 @@ use crate::model::ids::ResourceId;
 impl Policy {
     /// The refusals of the health checks of `catalog`. Without a policy file they all run; with one, those that it names.
     pub fn refused_health_checks(&self, catalog: &Catalog) -> Vec<Refusal> {
-        let checks = catalog.resources.iter().filter_map(|resource| Some((&resource.id, resource.health.as_ref()?)));
+        let checks = catalog.resources.iter().filter_map(|resource| Some((&resource.id, resource.health.as_deref()?)));
         checks.filter_map(|(id, health)| self.refused_health(id, health)).collect()
     }
 

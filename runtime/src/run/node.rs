@@ -15,7 +15,7 @@ use crate::apply::{self, Deliveries, Pace, Run, Stamps, Subscriptions, Unresolve
 use crate::bundle::Bundle;
 use crate::engine::{Engine, EngineOptions};
 use crate::journal::{self, Closing, Journal, ObligationStatus, OpenObligation, random_run_id};
-use crate::model::ids::{ResourceId, RunId};
+use crate::model::ids::{OwnerName, ResourceId, RunId};
 use crate::model::report::{Action, Note, Outcome, REPORT_VERSION, Report, ResourceReport, RunMode};
 use crate::plan::{self, Plan, Planned, RunSecrets};
 use crate::policy::Policy;
@@ -74,11 +74,7 @@ pub(super) fn look(request: &NodeRequest, observer: &dyn Observer) -> Result<Rep
     let unresolved = waiting(&snapshot.view().open_intents(Some(owner))?);
     let recorded = snapshot.view().recorded_of(owner)?;
     let plan = plan_without_conflicts(&admitted, &site, secrets)?;
-    let claims = Claims::of(&admitted, &plan);
-    let conflicts = snapshot.view().conflicts(owner, &claims.taken, &claims.kept)?;
-    if !conflicts.is_empty() {
-        return Err(RunError::Claims(conflicts));
-    }
+    refuse_conflicts(&snapshot, owner, Claims::of(&admitted, &plan))?;
     let key = StampKey::find(&request.state_dir)?;
     let obligations = snapshot.view().open_obligations(owner)?;
     let on_record = OnRecord { recorded, unresolved, obligations, spent: BTreeMap::new(), key };
@@ -86,6 +82,12 @@ pub(super) fn look(request: &NodeRequest, observer: &dyn Observer) -> Result<Rep
     run.health_only = request.health_only;
     let resources = walk(run, &admitted, plan, &site, request, observer)?;
     Ok(report(admitted, None, RunMode::Noop, started, resources))
+}
+
+/// What a run would be refused for, without the claims being taken.
+fn refuse_conflicts(snapshot: &Snapshot, owner: &OwnerName, claims: Claims) -> Result<(), RunError> {
+    let conflicts = snapshot.view().conflicts(owner, &claims.taken, &claims.kept)?;
+    if conflicts.is_empty() { Ok(()) } else { Err(RunError::Claims(conflicts)) }
 }
 
 /// A run that converges the node.

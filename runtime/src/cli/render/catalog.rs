@@ -83,7 +83,7 @@ fn backend_row(backends: &Backends) -> Vec<String> {
 
 fn resource_lines<'a>(resource: &Resource, edges: impl Iterator<Item = &'a Edge>) -> Vec<String> {
     let mut rows = state_rows(&resource.state);
-    rows.extend(resource.backends.as_ref().map(backend_row));
+    rows.extend(resource.backends.as_deref().map(backend_row));
     rows.extend(resource.claims.iter().map(|claim| row("claims", claim_text(claim))));
     rows.extend(resource.effects.iter().map(|effect| row("may", effect_text(effect))));
     rows.extend(edges.map(|edge| row("after", format!("{} ({}, {})", edge.prerequisite, reason(&edge.reason), edge.source))));
