@@ -18,7 +18,7 @@ pub(crate) fn run() -> Result<(), Failure> {
     document()?;
     // All targets within a few minutes, the build among them; `cargo xtask fuzz` takes longer.
     // The same beginning each time: whether a change passes is not left to chance. `cargo xtask fuzz` takes another each time.
-    fuzz::run(&["--seconds", "15", "--seed", "1796132221"])
+    fuzz::run(&["--seconds", "60", "--seed", "1796132221"])
 }
 
 /// Guest crates have code that is only compiled for WebAssembly.

@@ -26,7 +26,7 @@ Commands:
   test    set up, and run all tests (as root; installs what they need)
           --no-install: refuse instead where something is missing
           arguments after `--` go to the test runner
-  check   format, lints, dependencies, documentation, and 15 seconds of `fuzz` for each target
+  check   format, lints, dependencies, documentation, and a minute of `fuzz` for each target
   fuzz    set up, build, and feed what takes input from strangers with what no one would write, a minute each
           TARGET: only that; --seconds N: for so long; --seed N: the same choices again; TARGET --replay FILE: one input
   bench   set up, build for release, and measure runs against what is native (as root; docs/performance.md)

@@ -29,7 +29,7 @@ use crate::model::secret;
 /// A compiled declaration that waits for its assets.
 pub(super) struct Draft {
     /// As `compile` gave it.
-    pub(super) compiled: Json,
+    pub(super) compiled: CanonicalJson,
     /// With placeholders.
     pub(super) desired: Json,
     pub(super) validated: Validated,
@@ -38,7 +38,7 @@ pub(super) struct Draft {
 
 /// A desired state as the catalog holds it.
 pub(super) fn kept(desired: &Json) -> CanonicalJson {
-    CanonicalJson::new(desired).expect("its module has validated its canonical text")
+    CanonicalJson::new(desired).expect("its module has given it or validated it as this text")
 }
 
 /// Why there is no draft.
@@ -69,7 +69,7 @@ impl Compiler {
         let (desired, validated) = assigned.ok_or(NoDraft::Told)?;
         self.check_names(declaration, &validated, &names).ok_or(NoDraft::Told)?;
         self.keep_secrets(declaration, given, &desired, &validated.semantics.assets).ok_or(NoDraft::Told)?;
-        Ok(Draft { compiled: compiled.desired, desired, validated, pending })
+        Ok(Draft { compiled: kept(&compiled.desired), desired, validated, pending })
     }
 
     /// Puts names in, in the order in which they were asked for, and validates the result.
@@ -117,7 +117,7 @@ impl Compiler {
                 match built.compiled.take().filter(|_| !built.pending.is_empty()) {
                     None => built.resource.state.clone(),
                     Some(compiled) => {
-                        let (desired, validated) = self.final_state(&built, &compiled, semantics, acquired)?;
+                        let (desired, validated) = self.final_state(&built, &compiled.json(), semantics, acquired)?;
                         State::Compiled { desired: kept(&desired), semantics: validated.semantics }
                     }
                 }

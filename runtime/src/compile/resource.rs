@@ -2,7 +2,6 @@
 
 use std::rc::Rc;
 
-use serde_json::Value as Json;
 
 use super::Compiler;
 use super::assets::Pending;
@@ -16,6 +15,7 @@ use crate::language::diagnostic::Diagnostic;
 use crate::language::slots;
 use crate::language::value::{Data, Value};
 use crate::manifest::{Declaration, Part, Trail};
+use crate::model::canonical::CanonicalJson;
 use crate::model::catalog::{Control, Resource, Source, State};
 use crate::model::expression::Expression;
 use crate::model::ids::TypeName;
@@ -27,7 +27,7 @@ pub(super) struct Built {
     /// The resources whose attributes and outputs it reads.
     pub(super) origins: Origins,
     /// What the module's `compile` gave, before anything was put in.
-    pub(super) compiled: Option<Json>,
+    pub(super) compiled: Option<CanonicalJson>,
     /// Whether it is known to do something only when it is refreshed.
     pub(super) only_refreshed: bool,
     /// Bytes that are not there yet.
@@ -47,7 +47,7 @@ impl Built {
 /// What a declaration should be, with what is still to come.
 pub(super) struct Drafted {
     pub(super) state: State,
-    pub(super) compiled: Option<Json>,
+    pub(super) compiled: Option<CanonicalJson>,
     pub(super) only_refreshed: bool,
     pub(super) pending: Vec<Pending>,
 }
