@@ -19,6 +19,7 @@ mod programs;
 mod progress;
 mod promises;
 mod records;
+mod scarce;
 mod sources;
 mod without_effect;
 

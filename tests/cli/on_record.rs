@@ -321,7 +321,7 @@ fn an_object_that_its_owner_never_held_is_a_usage_error_with_those_that_it_holds
     exit 64
     --- stderr
     usage error: `broken` does not hold the path `/srv/note`: it is held by `file.note` of `site`
-    hint: did you mean `path:/etc/later`?
+    hint: known here: `path:/etc/later`, `path:/no/such/folder/lost`
     ");
 }
 

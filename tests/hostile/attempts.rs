@@ -119,10 +119,14 @@ impl Bench {
 
     /// Calls the function `place` of the guest with a behaviour there and a note.
     pub fn run(&self, place: &str, act: &str, note: &str, granted: Granted, deadline: Duration) -> Ran {
-        let desired = desired(&format!("{act}@{place}"), note);
+        self.run_desired(place, &desired(&format!("{act}@{place}"), note), granted, deadline)
+    }
+
+    /// Calls the function `place` of the guest with a desired state.
+    pub fn run_desired(&self, place: &str, desired: &Json, granted: Granted, deadline: Duration) -> Ran {
         let host = self.host(granted, deadline);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(attempt(hostile(), host, place, &desired, deadline))
+        runtime.block_on(attempt(hostile(), host, place, desired, deadline))
     }
 
     /// As [`run`](Self::run), of another module, to which nothing is said.
@@ -146,7 +150,12 @@ pub fn told(error: &dyn std::error::Error) -> String {
 
 /// A desired state of the guest.
 pub fn desired(behaviour: &str, note: &str) -> Json {
-    json!({"behaviour": behaviour, "note": note, "other": "/srv/secret/kept", "path": "/srv/x/0/it"})
+    desired_with(behaviour, "/srv/secret/kept", note)
+}
+
+/// The same, with another `other`.
+pub fn desired_with(behaviour: &str, other: &str, note: &str) -> Json {
+    json!({"behaviour": behaviour, "note": note, "other": other, "path": "/srv/x/0/it"})
 }
 
 async fn attempt(module: &Module, host: HostContext, place: &str, desired: &Json, deadline: Duration) -> Ran {

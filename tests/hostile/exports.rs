@@ -93,9 +93,9 @@ fn what_is_never_called_is_not() {
 }
 
 /// An answer as `Debug` has it, or an error with its causes.
-type Answer = Result<String, String>;
+pub type Answer = Result<String, String>;
 
-fn answer<T: std::fmt::Debug, E: std::error::Error>(result: Result<T, E>) -> Answer {
+pub fn answer<T: std::fmt::Debug, E: std::error::Error>(result: Result<T, E>) -> Answer {
     result.map(|value| format!("{value:?}")).map_err(|error| told(&error))
 }
 
@@ -116,7 +116,7 @@ impl Parameters for Given {
     }
 }
 
-fn id() -> ResourceId {
+pub fn id() -> ResourceId {
     "hostile.it".parse().unwrap()
 }
 
@@ -156,7 +156,7 @@ fn of_definition(function: &str, act: &str) -> Answer {
     }
 }
 
-fn shelf() -> &'static Provider {
+pub fn shelf() -> &'static Provider {
     static PROVIDER: OnceLock<Provider> = OnceLock::new();
     PROVIDER.get_or_init(|| match engine().load_any(guests::HOSTILE_SHELF).unwrap() {
         Loaded::Provider(provider) => provider,
@@ -184,7 +184,7 @@ fn of_options(function: &str, act: &str) -> Answer {
 }
 
 /// Calls a function of `backend`, as a type's host call would.
-fn of_backend(bench: &Bench, function: &str, act: &str, deadline: Duration) -> Answer {
+pub fn of_backend(bench: &Bench, function: &str, act: &str, deadline: Duration) -> Answer {
     let limits = AttemptLimits { memory_bytes: 64 << 20, deadline };
     let options = json!({"behaviour": format!("{act}@{function}")}).to_string();
     let host = bench.host(Granted::Folder, deadline);
@@ -265,7 +265,7 @@ fn attack(function: &str, (act, word): &(String, String)) -> Option<String> {
 }
 
 /// Whether a text has what would mislead its reader. In an answer `Debug` has escaped that, and what was escaped before has another backslash.
-fn misleads(answer: &Answer) -> bool {
+pub fn misleads(answer: &Answer) -> bool {
     let is_bad = |c: char| c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     match answer {
         Err(error) => error.contains(is_bad),

@@ -9,6 +9,7 @@ mod conformance;
 mod definitions;
 mod exports;
 mod held;
+mod imports;
 mod limits;
 mod output;
 mod policy;

@@ -2,17 +2,15 @@
 //! links to the secret. `host-functions` has the same without a guest, a hundred thousand times; here it is a whole run.
 
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 
 use runtime::model::digest::ComponentDigest;
 use runtime::model::report::{Outcome, Report};
-use rustix::fs::{AtFlags, CWD, Gid, Mode, OFlags, RenameFlags, Uid};
+use rustix::fs::{AtFlags, CWD, Gid, Uid};
+use testkit::machine::swapper::{Swapper, swap_if_told};
 use testkit::scene::of;
 use testkit::{Scene, guests};
 
-const FOLDER: &str = "RUNTIME_TEST_SWAPPED_FOLDER";
-
-/// The test below, which is the other process when it finds the variable above, and passes when it does not.
+/// The test below, which is the process that swaps.
 const CHILD: &str = "races::the_process_that_swaps";
 
 const CANARY: &str = "canary: nobody may see this";
@@ -25,35 +23,7 @@ const ROUNDS: u32 = 200;
 
 #[test]
 fn the_process_that_swaps() {
-    let Some(folder) = std::env::var_os(FOLDER) else { return };
-    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL)).unwrap();
-    let at = |name: &str| Path::new(&folder).join(name);
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW;
-    let real = rustix::fs::open(at("a"), flags, Mode::empty()).unwrap();
-    loop {
-        rustix::fs::renameat_with(CWD, at("a"), CWD, at("swap"), RenameFlags::EXCHANGE).unwrap();
-        rustix::fs::renameat_with(&real, "deep", &real, "out", RenameFlags::EXCHANGE).unwrap();
-    }
-}
-
-/// Ends the other process.
-struct Swapper(Child);
-
-impl Swapper {
-    fn new(folder: &Path) -> Self {
-        let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", CHILD, "--nocapture"]).env(FOLDER, folder).stdout(Stdio::null());
-        Self(command.spawn().unwrap())
-    }
-}
-
-impl Drop for Swapper {
-    fn drop(&mut self) {
-        let ended = self.0.try_wait().unwrap();
-        self.0.kill().unwrap();
-        self.0.wait().unwrap();
-        assert_eq!(ended, None, "it swapped to the end");
-    }
+    swap_if_told();
 }
 
 /// A node with a folder to be used and a secret, and the same names in both. The links belong to `owner`.
@@ -119,7 +89,7 @@ fn storm(owner: u32, place: &str) {
     let scene = scene(owner);
     scene.compile("site", &manifest(&format!("behaviour = \"storm@{place}\"\n  note = \"{ROUNDS}\"")));
     let before = scene.exact();
-    let swapper = Swapper::new(&scene.node("/srv/x"));
+    let swapper = Swapper::start(&scene.node("/srv/x"), CHILD);
     let report = scene.apply("site");
     drop(swapper);
 

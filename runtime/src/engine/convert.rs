@@ -10,7 +10,7 @@ use super::error::{DefinitionError, Diagnostic};
 use super::footprint::Footprint;
 use super::session::{RecordedState, TestedState};
 use crate::model::asset::AssetRef;
-use crate::model::canonical::{self, CanonicalJson, MAX_EXACT_INTEGER};
+use crate::model::canonical::{self, CanonicalJson, Unfit};
 use crate::model::catalog::{Claim, EdgeReason, Effect, MAX_TIMEOUT_MS, Semantics};
 use crate::model::description::{Attribute, AttributeType, Block, BlockKind, Capability, Description, Ensure, Output, Selectors};
 use crate::model::ids::{ResourceId, TypeName};
@@ -31,10 +31,12 @@ const MAX_LIST: usize = 1_024;
 /// Canonical text of `json`.
 ///
 /// # Errors
-/// In words, if it holds an integer beyond 2^53.
+/// In words, if it holds an integer beyond 2^53, or nests too deep.
 pub(super) fn canonical(json: &Json) -> Result<String, String> {
-    check_numbers(json, 0)?;
-    canonical::text(json).map_err(|error| format!("not canonical JSON: {error}"))
+    canonical::text_of_bounded(json, MAX_JSON_DEPTH).map_err(|unfit| match unfit {
+        Unfit::TooDeep => format!("JSON that nests more than {MAX_JSON_DEPTH} levels"),
+        other => other.to_string(),
+    })
 }
 
 /// The same, to be kept.
@@ -67,24 +69,6 @@ pub(super) fn parse_json(text: &str) -> Result<Json, String> {
         return Err("JSON that is not canonical (RFC 8785)".into());
     }
     Ok(json)
-}
-
-fn check_numbers(json: &Json, depth: usize) -> Result<(), String> {
-    if depth > MAX_JSON_DEPTH {
-        return Err(format!("JSON that nests more than {MAX_JSON_DEPTH} levels"));
-    }
-    match json {
-        Json::Number(number) => {
-            let magnitude = number.as_u64().or_else(|| number.as_i64().map(i64::unsigned_abs));
-            match magnitude {
-                Some(magnitude) if magnitude > MAX_EXACT_INTEGER => Err("an integer beyond 2^53".into()),
-                _ => Ok(()),
-            }
-        }
-        Json::Array(list) => list.iter().try_for_each(|member| check_numbers(member, depth + 1)),
-        Json::Object(map) => map.values().try_for_each(|member| check_numbers(member, depth + 1)),
-        Json::Null | Json::Bool(_) | Json::String(_) => Ok(()),
-    }
 }
 
 /// A guest's message: escaped and cut.

@@ -45,6 +45,7 @@ pub use lifecycle::{
     OperationReason, Outcome, Prior, Reading, Reason, Safety, Verification,
 };
 pub use module::{Loaded, MAX_COMPONENT_BYTES, Module};
+pub use pool::MAX_ATTEMPTS;
 pub use provider::{BackendSetup, CompiledOptions, Provider, ValidatedOptions, backend};
 pub use session::{RecordedState, Session, TestedState};
 pub use watch::{MemoryWatch, watch_memories};
@@ -64,7 +65,7 @@ pub struct EngineOptions {
     pub definition_deadline: Duration,
     /// Where components that are not built in are compiled.
     pub compiler: Compiler,
-    /// The most attempts that are under way at once.
+    /// The most attempts that are under way at once, up to [`MAX_ATTEMPTS`].
     pub attempts: usize,
     /// Whether what was found to agree is kept in the cache. A run that leaves no trace only reads there.
     pub keeps_agreements: bool,
@@ -107,6 +108,11 @@ impl Engine {
         Ok(Self { wasmtime, cache, agreed, keeps_agreements, definition_deadline, compiler })
     }
 
+    /// Whether instances live in slots: not where the system does not give the addresses that slots take, which is slower and changes nothing else.
+    pub fn has_slots(&self) -> bool {
+        self.wasmtime.pooling_allocator_metrics().is_some()
+    }
+
     /// Has `recompute` find out whether a catalog and its components agree, unless it was found on this node before that they do.
     ///
     /// # Errors
@@ -136,6 +142,7 @@ fn start(attempts: usize) -> wasmtime::Result<wasmtime::Engine> {
             Err(error) => tracing::debug!(%error, ?put_back, "there are no such slots for instances"),
         }
     }
+    tracing::warn!(attempts, "instances have no slots, since the system does not give the addresses: the run is slower");
     wasmtime::Engine::new(&configuration())
 }
 

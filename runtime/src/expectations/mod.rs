@@ -109,7 +109,7 @@ pub fn evaluate(compiled: &Compiled<'_>, id: &ResourceId, expectation: &Expectat
 
 fn unknown_resource(catalog: &Catalog, id: &ResourceId) -> ExpectationError {
     let known: Vec<String> = catalog.resources.iter().map(|resource| resource.id.to_string()).collect();
-    let hint = suggest::one_of(&id.to_string(), known.iter().map(String::as_str));
+    let hint = suggest::one_of_addresses(&id.to_string(), '.', known.iter().map(String::as_str));
     ExpectationError::UnknownResource { id: id.clone(), hint }
 }
 

@@ -18,7 +18,32 @@ pub const MAX_EXACT_INTEGER: u64 = 1 << 53;
 /// # Errors
 /// If `serde_jcs` cannot write it.
 pub fn text(json: &Json) -> Result<String, serde_json::Error> {
-    if is_canonical_as_written(json) { serde_json::to_string(json) } else { serde_jcs::to_string(json) }
+    let is_plain = is_canonical_as_written(json, usize::MAX).unwrap_or(false);
+    if is_plain { serde_json::to_string(json) } else { serde_jcs::to_string(json) }
+}
+
+/// The same of what may nest no more than `levels` deep, and hold no integer that is not exact.
+///
+/// # Errors
+/// [`Unfit`], before anything is written.
+pub fn text_of_bounded(json: &Json, levels: usize) -> Result<String, Unfit> {
+    let is_plain = is_canonical_as_written(json, levels)?;
+    let written = if is_plain { serde_json::to_string(json) } else { serde_jcs::to_string(json) };
+    written.map_err(|error| Unfit::Unwritable(error.to_string()))
+}
+
+/// Why a value has no canonical text within bounds.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unfit {
+    /// It nests deeper than it may.
+    #[error("JSON that nests too deep")]
+    TooDeep,
+    /// It holds an integer that not every reader keeps exact.
+    #[error("an integer beyond 2^53")]
+    Inexact,
+    /// It cannot be written.
+    #[error("not canonical JSON: {0}")]
+    Unwritable(String),
 }
 
 /// The canonical text of anything that was read from JSON, and so holds no number that JSON cannot.
@@ -29,22 +54,28 @@ pub fn text_of_read<T: Serialize>(value: &T) -> Result<String, serde_json::Error
     text(&serde_json::to_value(value)?)
 }
 
-/// Whether `serde_json` writes `json` as RFC 8785 wants it. Where it says no, it may do so all the same.
-fn is_canonical_as_written(json: &Json) -> bool {
+/// Whether `serde_json` writes `json` as RFC 8785 wants it. Where it says no, it may do so all the same. One walk finds that and what is unfit.
+fn is_canonical_as_written(json: &Json, levels: usize) -> Result<bool, Unfit> {
     match json {
-        Json::Null | Json::Bool(_) | Json::String(_) => true,
-        Json::Number(number) => {
-            let size = number.as_u64().or_else(|| number.as_i64().map(i64::unsigned_abs));
-            size.is_some_and(|size| size <= MAX_EXACT_INTEGER)
-        }
-        Json::Array(items) => items.iter().all(is_canonical_as_written),
+        Json::Null | Json::Bool(_) | Json::String(_) => Ok(true),
+        Json::Number(number) => match number.as_u64().or_else(|| number.as_i64().map(i64::unsigned_abs)) {
+            Some(size) if size > MAX_EXACT_INTEGER => Err(Unfit::Inexact),
+            size => Ok(size.is_some()),
+        },
+        Json::Array(items) => all_canonical_as_written(items, levels),
         Json::Object(members) => {
             // The order of bytes is that of UTF-16 as long as all are ASCII.
-            members.keys().all(|name| name.is_ascii())
-                && members.keys().is_sorted_by(|left, right| left < right)
-                && members.values().all(is_canonical_as_written)
+            let is_sorted = members.keys().all(|name| name.is_ascii()) && members.keys().is_sorted_by(|left, right| left < right);
+            Ok(all_canonical_as_written(members.values(), levels)? && is_sorted)
         }
     }
+}
+
+fn all_canonical_as_written<'j>(members: impl IntoIterator<Item = &'j Json>, levels: usize) -> Result<bool, Unfit> {
+    members.into_iter().try_fold(true, |all, member| {
+        let levels = levels.checked_sub(1).ok_or(Unfit::TooDeep)?;
+        Ok(is_canonical_as_written(member, levels)? && all)
+    })
 }
 
 /// A value as its canonical text, which is a fraction of its size in memory, and what guests and the database take. Its debug output does not show it.
@@ -150,10 +181,21 @@ mod tests {
     fn what_plain_text_gets_wrong_is_not_written_plainly() {
         for json in [json!({"\u{10000}": 1, "\u{ffff}": 2}), json!(1e21), json!(1.0), json!([u64::MAX]), json!({"a": {"é": 0}})]
         {
-            assert!(!is_canonical_as_written(&json), "{json}");
+            assert_ne!(is_canonical_as_written(&json, usize::MAX), Ok(true), "{json}");
         }
         let plain = json!({"a": [1, -5, null, true, "\u{1}\u{7f}\"\\\n é"], "b": {}});
-        assert!(is_canonical_as_written(&plain));
+        assert_eq!(is_canonical_as_written(&plain, usize::MAX), Ok(true));
         assert_eq!(text(&plain).unwrap(), serde_jcs::to_string(&plain).unwrap());
+    }
+    #[test]
+    fn what_nests_too_deep_or_is_not_exact_is_unfit_wherever_it_stands() {
+        let nested = |levels: usize| (0..levels).fold(json!(1), |inner, _| json!([inner]));
+        assert_eq!(text_of_bounded(&nested(3), 3).unwrap(), "[[[1]]]");
+        assert_eq!(text_of_bounded(&json!({"é": nested(3)}), 3), Err(Unfit::TooDeep), "also behind what is not plain");
+        for inexact in [json!((1_u64 << 53) + 1), json!(-(1_i64 << 53) - 1), json!({"é": 1, "x": [1.5, u64::MAX]})] {
+            assert_eq!(text_of_bounded(&inexact, 3), Err(Unfit::Inexact), "{inexact}");
+        }
+        let exact = json!([1_u64 << 53, -(1_i64 << 53), 1e300, {"\u{10000}": 1, "\u{ffff}": 2}]);
+        assert_eq!(text_of_bounded(&exact, 3).unwrap(), serde_jcs::to_string(&exact).unwrap());
     }
 }

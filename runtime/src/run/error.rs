@@ -316,7 +316,8 @@ impl RunError {
             }
             Self::UnknownObject { object, holds, .. } => {
                 let (wanted, holds) = (format!("{}:{}", object.domain, object.key), objects(holds));
-                suggest::one_of(&wanted, holds.iter().map(String::as_str)).or_else(|| Some("it holds nothing here".into()))
+                suggest::one_of_addresses(&wanted, ':', holds.iter().map(String::as_str))
+                    .or_else(|| Some("it holds nothing here".into()))
             }
             Self::OutputIsSource { .. } => Some("give another file with `--output`".into()),
             Self::NoBundle => Some("name the bundle to apply".into()),

@@ -6,6 +6,8 @@
 //!
 //! It needs root, `mmdebstrap` (for Alpine: `pip` and `qemu-img`), and the network for the first time a root is made. What is missing fails the
 //! test, and says so; nothing is skipped.
+//!
+//! [`swapper`] needs no machine: it is here because every test can use this crate.
 #![allow(clippy::disallowed_methods, reason = "a test kit: it makes folders and runs programs, never on a node")]
 
 pub use control_group::ControlGroup;
@@ -20,6 +22,7 @@ mod machine;
 mod output;
 mod program;
 pub mod repositories;
+pub mod swapper;
 mod system;
 
 #[cfg(test)]

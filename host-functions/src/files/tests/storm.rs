@@ -6,11 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::fd::OwnedFd;
-use rustix::fs::{AtFlags, CWD, FileType, Gid, Mode, OFlags, RenameFlags, Uid};
+use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, Uid};
+use test_machine::swapper::{Swapper, swap_if_told};
 use wasmtime::component::Resource;
 
 use crate::bindings::runtime::host::accounts::{Host as _, NewUser};
@@ -30,43 +30,12 @@ const PATIENCE: Duration = Duration::from_secs(300);
 
 const CANARY: &[u8] = b"canary: nobody may see this";
 
-const FOLDER: &str = "RUNTIME_TEST_SWAPPED_FOLDER";
-
-/// The test below, which is the other process when it finds the variable above, and passes when it does not.
+/// The test below, which is the process that swaps.
 const CHILD: &str = "files::tests::storm::the_process_that_swaps";
 
 #[test]
 fn the_process_that_swaps() {
-    let Some(folder) = std::env::var_os(FOLDER) else { return };
-    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL)).unwrap();
-    let at = |name: &str| Path::new(&folder).join(name);
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW;
-    let real = rustix::fs::open(at("a"), flags, Mode::empty()).unwrap();
-    loop {
-        rustix::fs::renameat_with(CWD, at("a"), CWD, at("swap"), RenameFlags::EXCHANGE).unwrap();
-        // One of the two may be gone for a moment: the module may remove them.
-        let _ = rustix::fs::renameat_with(&real, "deep", &real, "out", RenameFlags::EXCHANGE);
-    }
-}
-
-/// Ends the other process.
-struct Swapper(Child);
-
-impl Swapper {
-    fn new(folder: &Path) -> Self {
-        let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", CHILD, "--nocapture"]).env(FOLDER, folder).stdout(Stdio::null());
-        Self(command.spawn().unwrap())
-    }
-}
-
-impl Drop for Swapper {
-    fn drop(&mut self) {
-        let ended = self.0.try_wait().unwrap();
-        self.0.kill().unwrap();
-        self.0.wait().unwrap();
-        assert_eq!(ended, None, "it swapped to the end");
-    }
+    swap_if_told();
 }
 
 type Call = fn(&mut Attempt, &str) -> Result<(), CallError>;
@@ -298,7 +267,7 @@ fn storm(owner: u32) {
     attempt.write("/outside/kept", CANARY);
     let before = outside.map(|path| exact(&attempt.host(path)));
 
-    let swapper = Swapper::new(&attempt.host("/m/x"));
+    let swapper = Swapper::start(&attempt.host("/m/x"), CHILD);
     attempt.context.set_deadline(Instant::now() + PATIENCE);
     let mut tally = BTreeMap::<(&str, &str), u64>::new();
     for turn in 0..TRIES {

@@ -116,7 +116,11 @@ impl CatalogSource for View<'_> {
     }
 }
 
+/// Whether `folder` is above `path`, at any distance; nothing is that is not absolute.
 fn is_above(folder: &[u8], path: &[u8]) -> bool {
+    if !folder.starts_with(b"/") {
+        return false;
+    }
     let folder = folder.strip_suffix(b"/").unwrap_or(folder);
     path.strip_prefix(folder).is_some_and(|rest| rest.len() > 1 && rest.starts_with(b"/"))
 }
@@ -125,4 +129,23 @@ fn is_above(folder: &[u8], path: &[u8]) -> bool {
 pub fn foreign(address: &str, claims: Vec<Claim>, effects: Vec<Effect>, affected_paths: Vec<Vec<u8>>) -> Peer {
     let id = address.parse().expect("the address is `TYPE.NAME`");
     Peer { id, desired: None, claims, effects, affected_paths }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_above_and_beneath_a_path_is_what_the_host_finds() {
+        let peer = |name: &str, path: &str| foreign(name, vec![], vec![], vec![path.into()]);
+        let peers = Peers::new().add_peer(peer("file.a", "/a")).add_peer(peer("file.b", "/a/b")).add_peer(peer("file.c", "/ab"));
+        let view = View { peers: &peers, asking: "file" };
+        let names = |found: Vec<Peer>| found.into_iter().map(|peer| peer.id.name).collect::<Vec<_>>();
+        assert_eq!(names(view.within(b"/a")), ["a", "b"]);
+        assert_eq!(names(view.within(b"/")), ["a", "b", "c"]);
+        assert_eq!(names(view.above(b"/a/b/c")), ["a", "b"]);
+        for none in [&b""[..], b"a", b"a/b"] {
+            assert_eq!(names([view.within(none), view.above(none)].concat()), [""; 0], "{none:?}");
+        }
+    }
 }

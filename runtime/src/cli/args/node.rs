@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-/// The most resources that a run takes on at once.
-const MAX_PARALLELISM: i64 = 256;
+use crate::engine::MAX_ATTEMPTS;
 
 /// Show what apply would change, and change nothing
 ///
@@ -68,7 +67,7 @@ pub struct RunOptions {
     #[arg(long)]
     pub detailed_exitcode: bool,
     /// How many resources to work on at once [default: 16]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MAX_PARALLELISM))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=i64::from(MAX_ATTEMPTS)))]
     pub parallelism: Option<u16>,
     /// Where the secrets of the node are [default: /etc/runtime/secrets]
     ///

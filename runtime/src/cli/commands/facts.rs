@@ -7,11 +7,9 @@ use crate::cli::args::FactsArgs;
 use crate::cli::context;
 use crate::cli::error::CliError;
 use crate::cli::output::Answer;
+use crate::language::suggest;
 use crate::report::line;
 use crate::run;
-
-/// How alike a name must be to be suggested, from 0 to 1.
-const ALIKE: f64 = 0.7;
 
 pub(super) fn run(args: &FactsArgs) -> Result<Answer, CliError> {
     let facts = run::facts(&context::root(args.root.as_deref()))?;
@@ -58,13 +56,8 @@ fn member<'a>(value: &'a Json, name: &str) -> Option<&'a Json> {
 }
 
 fn unknown(query: &str, within: &Json, name: &str) -> CliError {
-    let names: Vec<&String> = within.as_object().map(|map| map.keys().collect()).unwrap_or_default();
-    let closest = names.iter().map(|known| (strsim::jaro_winkler(known, name), known)).filter(|(score, _)| *score > ALIKE);
-    let hint = match (closest.max_by(|left, right| left.0.total_cmp(&right.0)), names.is_empty()) {
-        (Some((_, known)), _) => format!("did you mean `{known}`?"),
-        (None, false) => format!("known here: {}", names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")),
-        (None, true) => "there is nothing below this fact".to_owned(),
-    };
+    let names = within.as_object().into_iter().flatten().map(|(known, _)| known.as_str());
+    let hint = suggest::one_of(name, names).unwrap_or_else(|| "there is nothing below this fact".to_owned());
     CliError::UnknownFact { query: query.to_owned(), hint }
 }
 

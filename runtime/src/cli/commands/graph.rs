@@ -16,7 +16,8 @@ pub(super) fn run(args: &GraphArgs) -> Result<Answer, CliError> {
     let graph = Graph::of(&catalog, args.around.as_ref()).ok_or_else(|| {
         let wanted = args.around.as_ref().map(ToString::to_string).unwrap_or_default();
         let known: Vec<String> = catalog.resources.iter().map(|resource| resource.id.to_string()).collect();
-        let hint = suggest::one_of(&wanted, known.iter().map(String::as_str)).unwrap_or_else(|| "it has no resources".to_owned());
+        let hint = suggest::one_of_addresses(&wanted, '.', known.iter().map(String::as_str))
+            .unwrap_or_else(|| "it has no resources".to_owned());
         CliError::Usage { message: format!("the bundle has no resource `{wanted}`"), hint }
     })?;
     let text = graph.render(args.format).ok_or_else(|| {

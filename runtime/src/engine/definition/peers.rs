@@ -33,6 +33,9 @@ impl Peers {
 
     /// Those that change `path` or something beneath it, by address.
     pub(super) fn within(&self, path: &[u8]) -> Vec<&Peer> {
+        if !path.starts_with(b"/") {
+            return Vec::new();
+        }
         let folder = path.strip_suffix(b"/").unwrap_or(path);
         // `0` comes right after `/`.
         let (first, end) = ([folder, b"/"].concat(), [folder, b"0"].concat());
@@ -94,6 +97,9 @@ mod tests {
         assert_eq!(names(peers.within(b"/a")), ["a", "b", "d"]);
         assert_eq!(names(peers.within(b"/a/b/c")), ["d"]);
         assert_eq!(names(peers.within(b"/")), ["a", "b", "c", "d"]);
-        assert_eq!(names(peers.within(b"/a/b/c/d")), [""; 0]);
+        for none in ["/a/b/c/d", "", "a", "a/b"] {
+            assert_eq!(names(peers.within(none.as_bytes())), [""; 0], "{none}");
+            assert_eq!(names(peers.above(none.as_bytes())).is_empty(), !none.starts_with('/'), "{none}");
+        }
     }
 }

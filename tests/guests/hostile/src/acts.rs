@@ -9,7 +9,7 @@ use runtime_sdk::{accounts, assets, facts};
 
 use crate::behaviour::Act;
 use crate::desired::Desired;
-use crate::{calls, storm, wasi};
+use crate::{asks, calls, storm, wasi};
 
 /// What is written where a file is written.
 pub const WRITTEN: &[u8] = b"written by the hostile guest\n";
@@ -77,6 +77,8 @@ pub fn perform(act: Act, desired: &Desired) -> Result<(), HostError> {
             calls::try_all(desired.note.as_deref().unwrap_or_default(), desired);
             Ok(())
         }
+        // Where a function is given a handle, that is asked before.
+        Act::Ask => Err(HostError::Other(asks::ask(&desired.other, None))),
         Act::Storm => {
             storm::storm(desired);
             Ok(())

@@ -145,6 +145,8 @@ words! {
         LeakHandles = "leak-handles",
         /// Make the host calls that `note` lists, and log what came of each.
         Call = "call",
+        /// Make the one call of `runtime:module` that `other` says, and tell what came of it in an error.
+        Ask = "ask",
         /// Make every call about `path` over and over, as often as `note` says, and log what was seen.
         Storm = "storm",
         /// Use a handle after giving it back.

@@ -11,6 +11,7 @@ use runtime_sdk::{
 
 use crate::Hostile;
 use crate::acts::{self, FOREIGN_DIGEST};
+use crate::asks;
 use crate::behaviour::{Act, Behaviour, Place};
 use crate::desired::{Desired, FOREIGN_SECRET};
 use crate::spoil::{HUGE_BYTES, HUGE_COUNT, MISLEADING, huge_path, is_of_json, misleading, text};
@@ -63,8 +64,10 @@ impl Guest for Hostile {
     }
 
     fn identity(id: ResourceId, given: &Handle) -> DefinitionResult<Footprint> {
+        let handle = given.handle();
         let given = Parameters::new(&id, given);
         let desired = read(&given)?;
+        ask_if_told(Place::Identity, &desired, handle)?;
         let act = begin(Place::Identity, &desired)?;
         let mut footprint = desired.footprint();
         match act {
@@ -81,9 +84,11 @@ impl Guest for Hostile {
     }
 
     fn compile(id: ResourceId, given: &Handle) -> DefinitionResult<Compiled> {
+        let handle = given.handle();
         let given = Parameters::new(&id, given);
         let mut desired = read(&given)?;
         desired.check()?;
+        ask_if_told(Place::Compile, &desired, handle)?;
         let act = begin(Place::Compile, &desired)?;
         desired.note = given.string("note")?;
         if act == Some(Act::ReadUnknown) {
@@ -148,6 +153,7 @@ impl Guest for Hostile {
         let Some(desired) = desired else { return Ok(Vec::new()) };
         let desired = Desired::parse(&desired)?;
         let after = |prerequisite: &ResourceId, reason| vec![Edge { reason, ..edge(prerequisite, &id) }];
+        ask_if_told(Place::Relationships, &desired, catalog.handle())?;
         let first = || catalog.all().into_iter().map(|peer| peer.id).find(|other| other != &id).unwrap_or_else(|| id.clone());
         match begin(Place::Relationships, &desired)? {
             Some(Act::OrderOthers) => Ok(edges_of_others(&id, catalog)),
@@ -165,8 +171,10 @@ impl Guest for Hostile {
     }
 
     fn resolve_export(id: ResourceId, attribute: String, given: &Handle) -> DefinitionResult<String> {
+        let handle = given.handle();
         let given = Parameters::new(&id, given);
         let desired = read(&given)?;
+        ask_if_told(Place::ResolveExport, &desired, handle)?;
         let act = begin(Place::ResolveExport, &desired)?;
         if attribute == "secret" {
             return Ok(text(act, json::canonical(&given.value("secret")?)?));
@@ -227,6 +235,15 @@ fn begin(place: Place, desired: &Desired) -> DefinitionResult<Option<Act>> {
         Some(Act::ControlCharacters) => Err(misleading().into()),
         Some(act) => acts::perform(act, desired).map(|()| Some(act)).map_err(refused),
         None => Ok(None),
+    }
+}
+
+/// Makes the call that is told for a function with a handle, which then has nothing else to answer.
+fn ask_if_told(place: Place, desired: &Desired, handle: u32) -> DefinitionResult<()> {
+    if desired.act(place) == Some(Act::Ask) {
+        Err(DefinitionError::Other(asks::ask(&desired.other, Some(handle))))
+    } else {
+        Ok(())
     }
 }
 

@@ -5,6 +5,8 @@
 
 mod acts;
 
+mod asks;
+
 mod behaviour;
 
 mod calls;

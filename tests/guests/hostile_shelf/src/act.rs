@@ -7,6 +7,8 @@ use runtime_sdk::files::Object;
 use runtime_sdk::{Diagnostic, HostError, json};
 use serde::Deserialize;
 
+use crate::asks;
+
 /// Where a test puts what to do in place of the dots.
 static TOLD: [u8; 64] = *b"hostile-behaviour=..............................................";
 
@@ -70,8 +72,16 @@ pub fn perform(act: Option<&str>) -> Result<(), HostError> {
         Some("leak-handles") => loop {
             std::mem::forget(Object::open(b"/srv/x/0/it")?);
         },
-        _ => Ok(()),
+        // Where a function is given a handle, that is asked before.
+        Some(act) => asked(act, None).map_or(Ok(()), |told| Err(HostError::Other(told))),
+        None => Ok(()),
     }
+}
+
+/// What came of the call that an act `ask FUNCTION KIND` makes, on the handle of that number if there is one; none for any other act.
+pub fn asked(act: &str, handle: Option<u32>) -> Option<String> {
+    let line = act.strip_prefix("ask ")?;
+    Some(asks::told(line, |function, kind| asks::call(function, kind, handle)))
 }
 
 /// Never set, but the compiler cannot know.

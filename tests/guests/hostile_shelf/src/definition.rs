@@ -92,7 +92,11 @@ impl Guest for Shelf {
 
 fn begin_given(place: &str, id: &ResourceId, given: &Handle) -> DefinitionResult<Option<String>> {
     let behaviour = Parameters::new(id, given).string("behaviour")?;
-    begin(behaviour.and_then(|behaviour| act::at(&behaviour, place)))
+    let act = behaviour.and_then(|behaviour| act::at(&behaviour, place));
+    if let Some(told) = act.as_deref().and_then(|act| act::asked(act, Some(given.handle()))) {
+        return Err(DefinitionError::Other(told));
+    }
+    begin(act)
 }
 
 /// Does what is told, and gives the act for the answer to be made by.

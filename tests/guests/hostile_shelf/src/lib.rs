@@ -2,6 +2,8 @@
 //! misbehave. README.md lists what it can do.
 
 mod act;
+#[path = "../../hostile/src/asks/parameters.rs"]
+mod asks;
 mod backend;
 mod definition;
 
