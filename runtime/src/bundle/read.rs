@@ -394,10 +394,11 @@ fn read_secrets(source: &dyn ReadAt, digest: BlobDigest, span: Span) -> Result<S
 
 fn hash_asset(source: &dyn ReadAt, digest: AssetDigest, span: Span) -> Result<(), BundleError> {
     let mut hasher = Sha256::new();
-    let mut buffer = vec![0; CHUNK];
+    let chunk = |left: u64| usize::try_from(left).unwrap_or(CHUNK).min(CHUNK);
+    let mut buffer = vec![0; chunk(span.size)];
     let (mut offset, mut left) = (span.offset, span.size);
     while left > 0 {
-        let count = usize::try_from(left).unwrap_or(CHUNK).min(CHUNK);
+        let count = chunk(left);
         read_at(source, &mut buffer[..count], offset)?;
         hasher.update(&buffer[..count]);
         offset += count as u64;

@@ -2,7 +2,6 @@
 
 use std::rc::Rc;
 
-
 use super::Compiler;
 use super::assets::Pending;
 use super::draft::{NoDraft, kept};
