@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use runtime::engine::{Child, Footprint, ParameterError, Parameters, Peer, Peers, on_large_stack};
+use runtime::engine::{Child, Footprint, ParameterError, Parameters, Peer, Peers, canonical_json, on_large_stack};
 use serde_json::{Value as Json, json};
 use testkit::scene::{error_code, tell};
 
@@ -144,7 +144,7 @@ impl Parameters for Given {
 fn peers() -> Arc<Peers> {
     let peer = |id: &str, path: &str| Peer {
         id: id.parse().unwrap(),
-        desired: Some(json!({ "content": CANARY })),
+        desired: canonical_json(&json!({ "content": CANARY })).ok(),
         claims: Vec::new(),
         effects: Vec::new(),
         affected_paths: vec![path.into(), format!("/large/{}", "x".repeat(1 << 20)).as_str().into()],

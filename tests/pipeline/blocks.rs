@@ -53,6 +53,7 @@ fn it(blocks: &str) -> String {
 fn single_repeated_and_labelled_blocks_reach_the_module_in_their_order() {
     let catalog = catalog(BLOCKS);
     let State::Compiled { desired, semantics } = &catalog.resources[0].state else { panic!("it is known") };
+    let desired = desired.json();
     assert_eq!(desired["retry"], json!({ "tries": 3 }));
     assert_eq!(desired["rules"], json!([{ "action": "deny", "match": { "from": "a" } }, { "action": "allow" }]));
     let names: Vec<&Json> = desired["vhosts"].as_array().unwrap().iter().map(|vhost| &vhost["label"]).collect();

@@ -26,9 +26,9 @@ fn resource<'c>(catalog: &'c Catalog, id: &str) -> &'c Resource {
     catalog.resources.iter().find(|resource| resource.id.to_string() == id).unwrap()
 }
 
-fn desired<'c>(catalog: &'c Catalog, id: &str) -> &'c Json {
+fn desired(catalog: &Catalog, id: &str) -> Json {
     match &resource(catalog, id).state {
-        State::Compiled { desired, .. } => desired,
+        State::Compiled { desired, .. } => desired.json(),
         State::Deferred { .. } => panic!("`{id}` waits for the node"),
     }
 }
@@ -66,7 +66,7 @@ fn aliases_are_canonical_before_anything_is_evaluated() {
     let manifest = "resource \"sampler\" \"it\" {\n  file  = \"/srv/it\"\n  state = \"there\"\n  retry {\n    tries = 1\n    pause = \"1s\"\n  }\n}\n";
     let catalog = compiled(manifest);
     assert_eq!(
-        *desired(&catalog, "sampler.it"),
+        desired(&catalog, "sampler.it"),
         json!({
             "path": "/srv/it", "ensure": "present", "settings": {}, "retry": { "tries": 1, "wait": "1s" }, "rules": [], "vhosts": [],
         })

@@ -16,7 +16,6 @@ pub(crate) fn run() -> Result<(), Failure> {
     run_command(&["cargo", "deny", "--log-level", "error", "check", "bans", "licenses", "sources"])?;
     check_advisories()?;
     document()?;
-    // All targets within a few minutes, the build among them; `cargo xtask fuzz` takes longer.
     // The same beginning each time: whether a change passes is not left to chance. `cargo xtask fuzz` takes another each time.
     fuzz::run(&["--seconds", "60", "--seed", "1796132221"])
 }

@@ -17,6 +17,9 @@ use crate::digest::Digest;
 use crate::error::CallError;
 use crate::node::identity::{Fingerprint, Identity};
 
+/// How much of a file is read at least at a time, in bytes.
+const LEAST: usize = 4096;
+
 /// How often a file that changes while it is read is read again.
 const MAX_TRIES: u32 = 3;
 
@@ -119,8 +122,8 @@ fn observation(kind: Kind, stat: &Stat, target: Option<Vec<u8>>, digest: Option<
 fn digest_of(place: &Place, stat: &Stat, deadline: Instant) -> Result<Option<Digest>, CallError> {
     let Some(file) = open_file(place, stat)? else { return Ok(None) };
     let mut hash = Sha256::new();
-    // Most files are small, and to clear more than they need takes longer than to hash them.
-    let mut buffer = vec![0; usize::try_from(stat.st_size).unwrap_or(CHUNK).clamp(1, CHUNK)];
+    // Most files are small, and to clear more than they need takes longer than to hash them. It may have grown meanwhile, or not say its size.
+    let mut buffer = vec![0; usize::try_from(stat.st_size).unwrap_or(CHUNK).clamp(LEAST, CHUNK)];
     loop {
         check_deadline(deadline)?;
         match rustix::io::read(&file, &mut buffer) {

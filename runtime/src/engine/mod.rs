@@ -109,7 +109,8 @@ impl Engine {
     }
 
     /// Whether instances live in slots: not where the system does not give the addresses that slots take, which is slower and changes nothing else.
-    pub fn has_slots(&self) -> bool {
+    #[cfg(test)]
+    pub(crate) fn has_slots(&self) -> bool {
         self.wasmtime.pooling_allocator_metrics().is_some()
     }
 
@@ -137,12 +138,14 @@ fn start(attempts: usize) -> wasmtime::Result<wasmtime::Engine> {
     }
     for put_back in [PutBack::ByHand, PutBack::BySystem] {
         pool::apply(&mut config, attempts, put_back);
-        match wasmtime::Engine::new(&config) {
-            Ok(engine) => return Ok(engine),
-            Err(error) => tracing::debug!(%error, ?put_back, "there are no such slots for instances"),
+        match (wasmtime::Engine::new(&config), put_back) {
+            (Ok(engine), _) => return Ok(engine),
+            (Err(error), PutBack::ByHand) => tracing::debug!(%error, "slots cannot be put back by hand"),
+            (Err(error), PutBack::BySystem) => {
+                tracing::warn!(%error, attempts, "instances have no slots: the run is slower, and the same otherwise");
+            }
         }
     }
-    tracing::warn!(attempts, "instances have no slots, since the system does not give the addresses: the run is slower");
     wasmtime::Engine::new(&configuration())
 }
 

@@ -1,7 +1,7 @@
 //! From text to the parser's own tree, within limits.
 //!
 //! `hcl-edit` refuses nesting beyond 64 levels and operator chains beyond 128 before it recurses, so hostile text cannot overflow
-//! the stack here; this module limits what it does not: size, and how many members an object may have, since the parser looks
+//! the stack here; this module limits what it does not: size, and how many members objects may have, since the parser looks
 //! for duplicates in linear time.
 
 use hcl_edit::parser::{Error, parse_body, parse_template};
@@ -9,14 +9,14 @@ use hcl_edit::structure::Body;
 use hcl_edit::template::Template;
 
 use super::diagnostic::Diagnostic;
-use super::members::{Kind, most_together};
+use super::members::{self, Kind};
 use super::source::Source;
 
 /// The largest source text, of a manifest, a template or a file of variables: 16 MiB, some hundred thousand declarations.
 pub const MAX_SOURCE: usize = 16 << 20;
 
-/// The most members between one pair of braces, which take seconds: ten times as many would take minutes.
-const MAX_MEMBERS: usize = 20_000;
+/// The most members that all objects of a text may have: an object of ten times as many would take hours.
+const MAX_MEMBERS: usize = 100_000;
 
 /// The structure of a manifest or of a file of variables.
 ///
@@ -47,12 +47,24 @@ fn check_size(source: &Source) -> Result<(), Box<Diagnostic>> {
 }
 
 fn check_members(source: &Source, kind: Kind) -> Result<(), Box<Diagnostic>> {
-    if most_together(source.text(), kind) > MAX_MEMBERS {
-        let summary = format!("`{}` holds more than {MAX_MEMBERS} `=` and `:` between one pair of braces", source.name());
-        let hint = "put large texts in files of their own, and read them with `file()`".to_owned();
-        return Err(Box::new(Diagnostic::general(summary).hint(hint)));
+    // Most texts have fewer of whatever makes a member.
+    if source.text().bytes().filter(|byte| matches!(byte, b'=' | b':')).count() <= MAX_MEMBERS {
+        return Ok(());
     }
-    Ok(())
+    match members::of_objects(source.text(), kind) {
+        Ok(members) if members <= MAX_MEMBERS => Ok(()),
+        Ok(_) => {
+            let summary = format!("the objects of `{}` have more than {MAX_MEMBERS} members", source.name());
+            let hint = "read large tables with `jsondecode(file(\"...\"))`, and put large texts in files of their own".to_owned();
+            Err(Box::new(Diagnostic::general(summary).hint(hint)))
+        }
+        Err(offset) => {
+            let summary = format!("a text with more than {MAX_MEMBERS} `=` and `:` is not read where this stands in it");
+            let hint =
+                "is it closed? So large a text has no `%{` in strings and heredocs, and no heredoc that begins with its own end";
+            Err(Box::new(Diagnostic::error(&source.place(offset..offset), summary).label("here").hint(hint.to_owned())))
+        }
+    }
 }
 
 fn syntax_error(source: &Source, error: &Error) -> Diagnostic {
@@ -86,4 +98,35 @@ fn hint(source: &Source, offset: usize) -> Option<String> {
         return Some("a string must end on the line where it begins; longer text is written as a heredoc, `<<EOT`".to_owned());
     }
     rest.trim().is_empty().then(|| "the text ends too early: is a `{` not closed?".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(text: String) -> String {
+        let refused = body(&Source::new("site.hcl", text)).expect_err("it is refused");
+        format!("{refused:?}")
+    }
+
+    #[test]
+    fn what_is_limited_are_members_of_objects_and_no_attributes_of_blocks() {
+        let blocks = "x \"y\" {\n  a = 1\n  b = 2\n  c = 3\n}\n".repeat(MAX_MEMBERS / 2);
+        assert_eq!(body(&Source::new("site.hcl", blocks.clone())).unwrap().len(), MAX_MEMBERS / 2);
+        let objects = format!("{blocks}z = [{}]\n", "{ a = 1 }, ".repeat(MAX_MEMBERS + 1));
+        assert!(refusal(objects).contains("the objects of `site.hcl` have more than 100000 members"));
+        let open = refusal(format!("{blocks}z = {{\n  a = 1\n"));
+        assert!(open.contains("not read where this stands"), "{open}");
+        assert!(open.contains(&format!("line: {}, column: 5", MAX_MEMBERS / 2 * 5 + 1)), "{open}");
+    }
+
+    #[test]
+    fn below_the_limit_the_parser_has_the_word() {
+        let open = refusal("a = \"$".to_owned());
+        assert!(open.contains("the text is not valid HCL"), "{open}");
+        let many = format!("a = {}{}\n", "[".repeat(300), "]".repeat(300));
+        assert!(refusal(many).contains("nested deeper than 64 levels"));
+        let empty = "a = <<E\nE\nb = \"%{ if true }\"%{ endif }\"\n".to_owned();
+        assert!(body(&Source::new("site.hcl", empty)).is_ok());
+    }
 }

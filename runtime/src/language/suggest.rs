@@ -93,6 +93,7 @@ mod tests {
         assert_eq!(one_of("zzz", ["path", "mode"]), Some("known here: `path`, `mode`".into()));
         assert!(one_of("zzz", ["a"; 30]).is_some_and(|hint| hint.ends_with("`a` and 6 more")), "what is left out is counted");
     }
+
     fn object(wanted: &str, held: &[&str]) -> Option<String> {
         one_of_addresses(wanted, ':', held.iter().copied())
     }

@@ -187,6 +187,7 @@ mod tests {
         assert_eq!(is_canonical_as_written(&plain, usize::MAX), Ok(true));
         assert_eq!(text(&plain).unwrap(), serde_jcs::to_string(&plain).unwrap());
     }
+
     #[test]
     fn what_nests_too_deep_or_is_not_exact_is_unfit_wherever_it_stands() {
         let nested = |levels: usize| (0..levels).fold(json!(1), |inner, _| json!([inner]));
