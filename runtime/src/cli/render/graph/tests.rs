@@ -61,7 +61,6 @@ fn as_a_picture() {
     text { font-family: 'DejaVu Sans', Verdana, Arial, sans-serif; font-size: 11px; fill: #1f2328; }
     .heading { font-size: 15px; font-weight: bold; }
     .resource rect { stroke: #57606a; }
-    .resource .type { fill: #57606a; }
     .arrow path { fill: none; stroke-width: 1.3; }
     .arrow text { font-size: 10px; }
     .arrow rect { fill: #ffffff; fill-opacity: 0.9; }
@@ -91,11 +90,11 @@ fn as_a_picture() {
     <g class="arrow derived"><rect x="374.9" y="48.5" width="45.2" height="13"/><text x="397.5" y="58.5" text-anchor="middle">derived</text></g>
     <g class="arrow declared"><rect x="377.7" y="13.5" width="39.6" height="13"/><text x="397.5" y="23.5" text-anchor="middle">before</text></g>
     <g class="arrow refresh"><rect x="542.0" y="48.5" width="90.0" height="13"/><text x="587.0" y="58.5" text-anchor="middle">notify, require</text></g>
-    <g class="resource"><title>file.folder</title><rect x="14.0" y="24.5" width="95.0" height="26.0" rx="5" fill="#dafbe1"/><text x="61.5" y="41.5" text-anchor="middle"><tspan class="type">file.</tspan>folder</text></g>
-    <g class="resource"><title>file.one</title><rect x="277.0" y="7.0" width="74.0" height="26.0" rx="5" fill="#dafbe1"/><text x="314.0" y="24.0" text-anchor="middle"><tspan class="type">file.</tspan>one</text></g>
-    <g class="resource"><title>file.two</title><rect x="444.0" y="42.0" width="74.0" height="26.0" rx="5" fill="#dafbe1"/><text x="481.0" y="59.0" text-anchor="middle"><tspan class="type">file.</tspan>two</text></g>
-    <g class="resource"><title>exec.reload</title><rect x="656.0" y="42.0" width="95.0" height="26.0" rx="5" fill="#ddf4ff"/><text x="703.5" y="59.0" text-anchor="middle"><tspan class="type">exec.</tspan>reload</text></g>
-    <g class="resource"><title>file.motd</title><rect x="0.0" y="120.0" width="81.0" height="26.0" rx="5" fill="#dafbe1"/><text x="40.5" y="137.0" text-anchor="middle"><tspan class="type">file.</tspan>motd</text></g>
+    <g class="resource"><title>file.folder</title><rect x="14.0" y="24.5" width="95.0" height="26.0" rx="5" fill="#dafbe1"/><text x="61.5" y="41.5" text-anchor="middle">file.folder</text></g>
+    <g class="resource"><title>file.one</title><rect x="277.0" y="7.0" width="74.0" height="26.0" rx="5" fill="#dafbe1"/><text x="314.0" y="24.0" text-anchor="middle">file.one</text></g>
+    <g class="resource"><title>file.two</title><rect x="444.0" y="42.0" width="74.0" height="26.0" rx="5" fill="#dafbe1"/><text x="481.0" y="59.0" text-anchor="middle">file.two</text></g>
+    <g class="resource"><title>exec.reload</title><rect x="656.0" y="42.0" width="95.0" height="26.0" rx="5" fill="#ddf4ff"/><text x="703.5" y="59.0" text-anchor="middle">exec.reload</text></g>
+    <g class="resource"><title>file.motd</title><rect x="0.0" y="120.0" width="81.0" height="26.0" rx="5" fill="#dafbe1"/><text x="40.5" y="137.0" text-anchor="middle">file.motd</text></g>
     </g>
     </svg>
     "##);

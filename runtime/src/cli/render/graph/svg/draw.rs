@@ -21,7 +21,6 @@ const STYLE: &str = "\
 text { font-family: 'DejaVu Sans', Verdana, Arial, sans-serif; font-size: 11px; fill: #1f2328; }
 .heading { font-size: 15px; font-weight: bold; }
 .resource rect { stroke: #57606a; }
-.resource .type { fill: #57606a; }
 .arrow path { fill: none; stroke-width: 1.3; }
 .arrow text { font-size: 10px; }
 .arrow rect { fill: #ffffff; fill-opacity: 0.9; }
@@ -164,18 +163,16 @@ fn words(label: &str, (x, y): Spot) -> String {
 fn resource(type_name: &str, name: &str, area: Area, fill: &str) -> String {
     let whole = format!("{type_name}.{name}");
     let shown = cut(&whole, NAME_CHARS);
-    // A type's name may be so long that nothing of the resource's own is left.
-    let (before, after) = shown.split_at(shown.len().min(type_name.len() + 1));
     let Area { x, y, width, height } = area;
     format!(
         "<g class=\"resource\"><title>{}</title>\
          <rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"5\" fill=\"{fill}\"/>\
-         <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\"><tspan class=\"type\">{}</tspan>{}</text></g>\n",
+         <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text></g>\n",
         escaped(&whole),
         x + width / 2.0,
         y + height / 2.0 + 4.0,
-        escaped(before),
-        escaped(after)
+        // In one piece: not every viewer centres several as one.
+        escaped(&shown)
     )
 }
 
