@@ -86,8 +86,9 @@ fn command(scene: &Scene, version: &str) -> std::process::Command {
 /// What the kills of one node came to.
 #[derive(Debug, Default)]
 struct Tally {
+    /// Runs that died of it.
     kills: usize,
-    /// Ended before they were killed.
+    /// Runs that had ended before; they do not count.
     too_late: usize,
     /// Rang a second time, since they died between the ring and its record.
     rang_again: usize,
@@ -100,15 +101,17 @@ fn however_often_it_is_killed_nothing_is_lost_doubled_or_left_over() {
     let mut tally = Tally::default();
     while tally.kills < kills {
         let (scene, claims) = scene();
-        let of_this_node = KILLS_OF_A_NODE.min(kills - tally.kills);
-        for kill in 0..of_this_node {
-            let version = if kill % 2 == 0 { "two" } else { "one" };
+        let with_this_node = kills.min(tally.kills + KILLS_OF_A_NODE);
+        let mut versions = ["two", "one"].into_iter().cycle();
+        while tally.kills < with_this_node {
+            let version = versions.next().unwrap();
             kill_and_recover(&scene, version, random.below(whole), &mut tally);
             assert_eq!(scene.ledger().claims.len(), claims[version], "kill {}", tally.kills);
+            // How fast runs are changes with what else the computer does.
+            assert!(tally.too_late < 100 + 4 * kills, "hardly any dies on the way: {tally:?}");
         }
         println!("{tally:?}");
     }
-    assert!(tally.too_late < tally.kills / 2, "most of them must die on the way: {tally:?}");
 }
 
 fn kill_and_recover(scene: &Scene, version: &str, micros: u64, tally: &mut Tally) {
@@ -118,8 +121,10 @@ fn kill_and_recover(scene: &Scene, version: &str, micros: u64, tally: &mut Tally
     std::thread::sleep(Duration::from_micros(micros));
     child.kill().unwrap();
     let status = child.wait().unwrap();
-    tally.kills += 1;
-    tally.too_late += usize::from(status.signal() != Some(9));
+    match status.signal() {
+        Some(9) => tally.kills += 1,
+        _ => tally.too_late += 1,
+    }
     let was_ringing = scene.ledger().open().iter().any(|intent| intent.resource == "bell.it");
 
     let report = scene.apply(version);
