@@ -140,7 +140,7 @@ impl<'t> Reader<'t> {
     /// What strings and heredocs have in common. What stands between two directives ends in other ways, which are not followed.
     fn interpolated(&mut self) -> Result<(), usize> {
         match self.rest().as_bytes() {
-            [b'%', b'{', ..] => return Err(self.at),
+            [b'%', b'{', ..] => Err(self.at),
             _ => self.text(),
         }
     }
