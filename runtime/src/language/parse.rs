@@ -121,6 +121,15 @@ mod tests {
     }
 
     #[test]
+    fn templates_are_held_to_the_same_and_their_text_is_not() {
+        let text = "a = 1\n".repeat(MAX_MEMBERS + 1);
+        assert!(template(&Source::new("a.tpl", text.clone())).is_ok());
+        let objects = format!("{text}${{[{}]}}", "{ a = 1 }, ".repeat(MAX_MEMBERS + 1));
+        let refused = template(&Source::new("a.tpl", objects)).expect_err("it is refused");
+        assert!(refused.summary.contains("the objects of `a.tpl` have more than 100000 members"), "{refused:?}");
+    }
+
+    #[test]
     fn below_the_limit_the_parser_has_the_word() {
         let open = refusal("a = \"$".to_owned());
         assert!(open.contains("the text is not valid HCL"), "{open}");
